@@ -92,6 +92,14 @@ def environment(name: str) -> str | None:
     return os.environ.get(name)
 
 
+def name_in_ray() -> str:
+    """Return the name of this task on the dashboard."""
+    import ray
+
+    name: str = ray.get_runtime_context().get_task_name()
+    return name
+
+
 def process() -> int:
     time.sleep(0.05)
     return os.getpid()

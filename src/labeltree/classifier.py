@@ -206,9 +206,10 @@ class LabelTreeClassifier(LabelTreeEstimator):
     normalize_siblings : bool
         Scale up probabilities of siblings that sum to less than 1. Exact probabilities would sum to at least 1.
     memory_gb : float, optional
-        Gigabytes of memory that training may use. Finished parts go to temporary files (in the directory that the
-        environment variable TMPDIR names), and the model maps them. The model does not depend on it. Set it if training
-        runs out of memory, and read X and y from a `labeltree.data.Store`, which is mapped as well.
+        Gigabytes of memory that training may use; with an engine, in each process. Finished parts go to temporary files
+        (in the directory that the environment variable TMPDIR names), and the model maps them. The model does not
+        depend on it. Set it if training runs out of memory, and read X and y from a `labeltree.data.Store`, which is
+        mapped as well.
     checkpoint : path, optional
         A directory for finished parts. If it has parts of the same training, training resumes from them. Remove the
         directory after saving the model. A checkpoint of other examples or parameters is refused. It needs an integer

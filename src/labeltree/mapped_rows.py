@@ -32,6 +32,11 @@ class MappedRows(ABC):
 
     @property
     @abstractmethod
+    def has_filtered_pairs(self) -> bool:
+        """Whether some pairs of a row and a label do not count in an evaluation."""
+
+    @property
+    @abstractmethod
     def vectorizer(self) -> TextVectorizer | None:
         """Turns texts into rows like these, if these were texts."""
 
@@ -53,6 +58,10 @@ class MappedRows(ABC):
     @abstractmethod
     def matrix(self) -> Any:
         """Return the rows as a CSR matrix, for code that knows no stores."""
+
+    @abstractmethod
+    def check_unchanged(self) -> None:
+        """Raise `DataFormatError` if the directory has another store by now, which other processes would read."""
 
     def __len__(self) -> int:
         return self.shape[0]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,8 @@ import pandas as pd
 import pytest
 import scipy.sparse as sp
 from tests.contract.problem import N_LABELS, Contract, assert_same_answers, lists, problem
+
+from labeltree.data import Store, StoreWriter
 
 
 def unsorted(X: Any) -> sp.csr_matrix:
@@ -147,6 +150,24 @@ class InputContract(Contract):
         assert np.isfinite(top.probabilities).all()
         np.testing.assert_array_equal(top.probabilities[-1], top.probabilities[-2])
         np.testing.assert_array_equal(top.labels[-1], top.labels[-2])
+
+    @pytest.mark.native
+    @pytest.mark.parametrize("names", [False, True])
+    def test_a_store_takes_the_place_of_x_and_y(
+        self, names: bool, make_classifier: Callable[..., Any], model: Any, tmp_path: Path
+    ) -> None:
+        X, y = problem()
+        label = "label {:02}".format
+        with StoreWriter(tmp_path / "store", labels=map(label, range(N_LABELS)) if names else None) as writer:
+            writer.append(X, lists(y, label) if names else y)
+        store = Store(tmp_path / "store")
+        other = make_classifier().fit(store)
+        expected, found = model.predict_topk(X, k=N_LABELS), other.predict_topk(store, k=N_LABELS)
+        np.testing.assert_array_equal(found.probabilities, expected.probabilities)
+        number = {label: j for j, label in enumerate(other.classes_.tolist())}
+        assert [[number[label] for label in row] for row in found.labels.tolist()] == expected.labels.tolist()
+        some = model.predict_topk(store.take([3, 1]), k=2)
+        np.testing.assert_array_equal(some.labels, expected.labels[[3, 1], :2])
 
     # -- y -----------------------------------------------------------------------------------------------------
 

@@ -79,12 +79,28 @@ def published(engine: RayEngine, tmp_path: Path) -> RayPlace:
     return replace(place, directory=str(tmp_path / "elsewhere"))
 
 
+def hide_directories(engine: RayEngine, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let nodes not see the directories that are published."""
+    publish = engine.publish
+
+    def elsewhere(directory: Path) -> Any:
+        return replace(publish(directory), directory=str(directory / "elsewhere"))
+
+    monkeypatch.setattr(engine, "publish", elsewhere)
+
+
 def test_results_are_those_of_this_process(engine: RayEngine) -> None:
     assert (engine.n_workers, engine.n_threads) == (3, 1)
     found = dict(engine.run(tasks.squares(30)))
     assert len(found) == 30
     for number, array in found.items():
         np.testing.assert_array_equal(array, tasks.square(number))
+
+
+def test_the_dashboard_shows_the_names_of_tasks(engine: RayEngine) -> None:
+    names = ["training block 7", "predicting rows 0 to 500"]
+    found = dict(engine.run([Task(name, tasks.name_in_ray) for name in names]))
+    assert [found[0], found[1]] == names
 
 
 def test_errors_keep_their_type_and_are_not_retried(engine: RayEngine, tmp_path: Path) -> None:
@@ -186,7 +202,10 @@ class TestDirectories:
         assert [read_chunk(published.source, words, begin)[1].tobytes() for begin in (0, 3)] == [b"row", b"s"]
 
 
-def test_predictions_and_tuning(engine: RayEngine, tmp_path: Path) -> None:
+@pytest.mark.parametrize("rows", ["matrix", "store", "store that nodes do not see"])
+def test_predictions_and_tuning(
+    rows: str, engine: RayEngine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     X, y = documents(600, 40, 30, seed=1)
     model = LabelTreeClassifier(random_state=0).fit(X, y)
     model.save(tmp_path / "model")
@@ -194,10 +213,17 @@ def test_predictions_and_tuning(engine: RayEngine, tmp_path: Path) -> None:
         loss=("squared_hinge",), C=(1.0,), arity=(2, 8), max_leaves=(4,), prune=(0.1,), n_trees=(1,)
     )
     estimator = LabelTreeClassifier(random_state=0)
-    expected = tune(X, y, budget=600, space=space, estimator=estimator)
+    given: tuple[Any, Any] = X, y
+    if rows != "matrix":
+        with StoreWriter(tmp_path / "store") as writer:
+            writer.append(X, y)
+        given = Store(tmp_path / "store"), None
+    if rows == "store that nodes do not see":
+        hide_directories(engine, monkeypatch)
+    expected = tune(*given, budget=600, space=space, estimator=estimator)
     with labeltree.engine(engine):
-        found = predict_topk(tmp_path / "model", X, 3, batch_size=100)
-        tuned = tune(X, y, budget=600, space=space, estimator=estimator)
+        found = predict_topk(tmp_path / "model", given[0], 3, batch_size=100)
+        tuned = tune(*given, budget=600, space=space, estimator=estimator)
     np.testing.assert_array_equal(found.labels, model.predict_topk(X, 3).labels)
     assert [trial.score for trial in tuned.trials] == [trial.score for trial in expected.trials]
 
@@ -264,13 +290,8 @@ def test_a_model_trained_on_a_cluster_is_the_same(
     X, y = training_data()
     with StoreWriter(tmp_path / "store", n_labels=N_LABELS) as writer:
         writer.append(X, y)
-    publish = engine.publish
-
-    def elsewhere(directory: Path) -> Any:
-        return replace(publish(directory), directory=str(directory / "elsewhere"))
-
     if not sees_files:  # nodes copy the store and everything else
-        monkeypatch.setattr(engine, "publish", elsewhere)
+        hide_directories(engine, monkeypatch)
     with labeltree.engine(engine):
         model = LabelTreeClassifier(**SHAPE).fit(Store(tmp_path / "store"))
     assert are_same(LabelTreeClassifier(**SHAPE).fit(X, y), model)
@@ -321,12 +342,15 @@ def test_a_local_cluster_that_cannot_start(monkeypatch: pytest.MonkeyPatch) -> N
     assert "RAY_USAGE_STATS_ENABLED" not in os.environ
 
 
-def test_a_local_cluster_ends_with_the_program_that_is_interrupted(tmp_path: Path) -> None:
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_local_cluster_ends_with_the_program_that_is_interrupted(
+    number: signal.Signals, tmp_path: Path
+) -> None:
     """In another process: Ray cannot be in two clusters at once."""
     log = tmp_path / "log"
     script = (
         "import os, signal, labeltree\n"
-        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
+        f"signal.signal({int(number)}, signal.default_int_handler)\n"
         "from labeltree.engines import Task\n"
         "from tests import engine_tasks as tasks\n"
         "with labeltree.engine('ray', address='local', n_workers=1) as engine:\n"
@@ -346,7 +370,7 @@ def test_a_local_cluster_ends_with_the_program_that_is_interrupted(tmp_path: Pat
             wait_until(lambda: log.exists() or program.poll() is not None, 120)
             assert log.exists(), program.communicate()
             children = tasks.children(program.pid)
-            program.send_signal(signal.SIGINT)
+            program.send_signal(number)
             output, errors = program.communicate(timeout=120)
         finally:
             program.kill()

@@ -33,6 +33,11 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     run("decide", folder / "decided", folder / "test.txt", "--metric", "macro_f1")
     run("learn", folder / "train.txt", "--model", folder / "online")
     run("data", "import", folder / "test.txt", "--to", folder / "test.store", "--n-features", 30)
+    run("data", "import", folder / "test.txt", "--to", folder / "narrow.store")
+    run("data", "import", folder / "train.jsonl", "--to", folder / "train.store")
+    like = ["--like", folder / "train.store"]
+    run("data", "import", folder / "test.jsonl", "--to", folder / "texts.store", *like)
+    run("train", folder / "train.store", "--model", folder / "stored", *shape)
     (folder / "pairs.txt").write_text("0 3\n1 2\n7 7\n")
     return folder
 
@@ -64,6 +69,8 @@ def without_times(report: dict[str, Any]) -> dict[str, Any]:
         (1, ("numbers", "test.txt", "--label-weight", "propensity")),
         (1, ("decided", "test.txt", "--filter-labels", "pairs.txt")),
         (1, ("texts", "test.jsonl")),
+        (1, ("stored", "texts.store")),
+        (1, ("numbers", "narrow.store")),
     ],
 )
 def test_evaluate(
@@ -77,6 +84,23 @@ def test_evaluate(
     assert len(tasks) >= 2 * 9
     assert found["threads"] % workers == 0
     assert found["peak_memory_bytes"] is None
+
+
+@pytest.mark.parametrize(("model", "store"), [("numbers", "test.store"), ("stored", "texts.store")])
+def test_evaluate_publishes_a_store(
+    model: str, store: str, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its rows do not travel with the tasks."""
+    published: list[Path] = []
+    publish = ProcessPool.publish
+
+    def recorded(self: ProcessPool, directory: Path) -> Any:
+        published.append(directory)
+        return publish(self, directory)
+
+    monkeypatch.setattr(ProcessPool, "publish", recorded)
+    run("evaluate", folder / model, folder / store, "--workers", 1)
+    assert set(published) == {folder / model, folder / store}
 
 
 @pytest.mark.parametrize(

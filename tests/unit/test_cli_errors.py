@@ -90,9 +90,24 @@ def test_ctrl_c_while_a_library_is_imported(folder: Path, monkeypatch: pytest.Mo
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows has neither such terminals nor such signals")
 @pytest.mark.parametrize(
-    ("phase", "parameters"), [(b"trying C", []), (b"training", ["--C", 1, "--link", "exp4"])]
+    ("phase", "parameters", "number", "code"),
+    [
+        (b"trying C", [], signal.SIGINT, 130),
+        (b"training", ["--C", 1, "--link", "exp4"], signal.SIGINT, 130),
+        (b"training", ["--C", 1, "--link", "exp4", "--memory-gb", 8], signal.SIGTERM, 143),
+        (b"training", ["--C", 1, "--link", "exp4", "--workers", 1], signal.SIGTERM, 143),
+    ],
 )
-def test_interrupted_training_leaves_nothing(tmp_path: Path, phase: bytes, parameters: list[Any]) -> None:
+def test_interrupted_training_leaves_nothing(
+    tmp_path: Path,
+    phase: bytes,
+    parameters: list[Any],
+    number: signal.Signals,
+    code: int,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    (tmp_path / "scratch").mkdir()
+    monkeypatch.setenv("TMPDIR", str(tmp_path / "scratch"))
     train = write_rows(tmp_path / "train.txt", make_rows(2000, seed=1))
     # So small a tolerance that it would take minutes.
     options = ["--tol", 1e-12, "--max-iter", 1_000_000_000, "--prune", 0, *parameters]
@@ -102,14 +117,28 @@ def test_interrupted_training_leaves_nothing(tmp_path: Path, phase: bytes, param
         shown = b""
         while phase not in shown:
             shown += os.read(terminal, 1000)
-        process.send_signal(signal.SIGINT)
+        process.send_signal(number)
         with suppress(OSError):  # how the other end of a terminal says that there is no more
             while text := os.read(terminal, 1000):
                 shown += text
-        assert process.wait(timeout=60) == 130
+        assert process.wait(timeout=60) == code
     os.close(terminal)
     assert shown.endswith(b"labeltree: \x1b[0minterrupted\r\n")
-    assert [path.name for path in tmp_path.iterdir()] == ["train.txt"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["scratch", "train.txt"]
+    assert list((tmp_path / "scratch").iterdir()) == []
+
+
+def test_a_program_that_calls_commands_keeps_its_handler_of_sigterm(folder: Path) -> None:
+    def handler(*_: Any) -> None:
+        raise AssertionError
+
+    for own in (handler, signal.SIG_DFL):
+        before = signal.signal(signal.SIGTERM, own)
+        try:
+            run("info", folder / "model")
+            assert signal.getsignal(signal.SIGTERM) is own
+        finally:
+            signal.signal(signal.SIGTERM, before)
 
 
 def test_output_that_cannot_be_written_is_named_as_it_was_given(folder: Path, tmp_path: Path) -> None:

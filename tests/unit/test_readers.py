@@ -64,6 +64,7 @@ WRITERS: dict[str, Callable[[Path], Any]] = {
     "groups.parquet": lambda path: parquet.write_table(table(), path, row_group_size=2),
     "a.feather": lambda path: feather.write_feather(table(), path, chunksize=2),
     "a.arrow": write_arrow_stream,
+    "a.arrows": write_arrow_stream,
     "polars.parquet": lambda path: pl.from_pandas(FRAME).write_parquet(path),
     "polars.csv": lambda path: pl.from_pandas(JOINED).write_csv(path),
 }
@@ -81,7 +82,7 @@ class TestEveryFormat:
     def test_by_the_first_line(self, name: str, tmp_path: Path) -> None:
         WRITERS[name](tmp_path / name)
         path = (tmp_path / name).rename(tmp_path / "data")
-        if name == "a.arrow":  # a stream of Arrow has no signature
+        if name.startswith("a.arrow"):  # a stream of Arrow has no signature
             assert read_texts(path, **CHOSEN, format="arrow") == EXPECTED
             return
         assert read_texts(path, **CHOSEN) == EXPECTED
@@ -103,7 +104,7 @@ class TestEveryFormat:
 
     def test_standard_input(self, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         WRITERS[name](tmp_path / name)
-        format: Any = "arrow" if name == "a.arrow" else "auto"
+        format: Any = "arrow" if name.startswith("a.arrow") else "auto"
         monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO((tmp_path / name).read_bytes())))
         assert read_texts("-", **CHOSEN, format=format) == EXPECTED
 

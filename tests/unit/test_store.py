@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from tests.stores import random_rows, write_store
 
-from labeltree import LabelTreeClassifier, OneVsRestClassifier
+from labeltree import LabelTreeClassifier, OneVsRestClassifier, metrics
 from labeltree.data import Store, StoreWriter
 from labeltree.tuning import SearchSpace, tune
 
@@ -209,3 +209,34 @@ def test_an_empty_store_can_be_opened_but_not_learned(tmp_path: Path) -> None:
 def test_y_is_still_required_for_other_rows() -> None:
     with pytest.raises(ValueError, match="fit requires y to be passed"):
         LabelTreeClassifier().fit(X)
+
+
+@pytest.mark.parametrize("names", [None, ["a", "b", "c"]])
+def test_metrics_take_a_store_as_true_labels(names: list[str] | None, tmp_path: Path) -> None:
+    y = np.array([[1, 0, 1], [0, 1, 0], [1, 0, 0], [0, 0, 0]])
+    labels: list[Any] = [0, 1, 2] if names is None else names
+    rows: Any = y if names is None else [[names[j] for j in np.flatnonzero(row)] for row in y]
+    with StoreWriter(tmp_path / "s", labels=names) as writer:
+        writer.append(np.ones((4, 2)), rows)
+        writer.add_arrays({"filtered.rows": np.empty(0, np.int64), "filtered.labels": np.empty(0, np.int64)})
+    store = Store(tmp_path / "s")
+    ranking = [[labels[0], labels[1]]] * 4
+    assert metrics.evaluate(store, ranking, (1, 2)) == metrics.evaluate(rows, ranking, (1, 2))
+    some = store.take([1, 0])
+    assert metrics.precision_at_k(some, ranking[:2], 1) == 0.5
+    with pytest.raises(
+        ValueError, match=r"y_pred must be a sparse matrix, a 2-d array or a list .* got Store"
+    ):
+        metrics.precision_at_k(rows, store, 1)
+
+
+def test_metrics_do_not_count_what_a_filter_leaves_out(tmp_path: Path) -> None:
+    with StoreWriter(tmp_path / "s") as writer:
+        writer.append(np.ones((2, 2)), np.eye(2))
+        writer.add_arrays({"filtered.rows": np.array([0]), "filtered.labels": np.array([1])})
+    store = Store(tmp_path / "s")
+    for rows in (store, store.take([1, 0])):
+        with pytest.raises(
+            ValueError, match=r"y_true is a store with pairs that do not count .*labeltree evaluate"
+        ):
+            metrics.evaluate(rows, [[0], [1]], (1,))

@@ -198,6 +198,13 @@ def test_raw_texts_of_the_repository(tmp_path: Path) -> None:
     pairs.write_text("2 7\n")
     with pytest.raises(DataFormatError, match="expected rows from 0 to 1, as the data have, got row 2"):
         import_files(path, tmp_path / "t", filter_labels=pairs)
+    pairs.write_text("0 7\n")
+    with pytest.raises(FileExistsError, match=r"\(different label names or filter\)"):
+        import_files(path, tmp_path / "t", filter_labels=pairs)
+    pairs.write_text("one 7\n")
+    with pytest.raises(DataFormatError, match="filter_labels_train"):
+        import_files(path, tmp_path / "u", filter_labels=pairs)
+    assert not (tmp_path / "u").exists()  # found before any row was read
 
 
 @pytest.mark.usefixtures("block_bytes")

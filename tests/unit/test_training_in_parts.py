@@ -29,12 +29,13 @@ from tests.training_parts import (
 import labeltree
 from labeltree import LabelTreeClassifier
 from labeltree.data import Store, StoreWriter
-from labeltree.engines import InProcess, ProcessPool
+from labeltree.engines import InProcess
 from labeltree.engines.schedule import Schedule
+from labeltree.engines.shared_rows import publish_store
 from labeltree.engines.worker_process import WorkerProcess
-from labeltree.errors import LabelTreeError
+from labeltree.errors import DataFormatError, LabelTreeError
 from labeltree.model_file import lock
-from labeltree.training import block_tasks, division, linear_learner, memory_plan
+from labeltree.training import block_tasks, division, linear_learner, memory_plan, shared_features
 from labeltree.training.array_folder import ArrayWriter, map_arrays
 from labeltree.training.ranges import ranges_of
 from labeltree.trees import kmeans_tasks, label_vectors
@@ -424,18 +425,36 @@ def test_a_store_that_is_replaced_while_it_is_trained_on(
         with StoreWriter(tmp_path / name, n_labels=N_LABELS) as writer:
             writer.append(rows, y)
     store = Store(tmp_path / "store")
-    publish = ProcessPool.publish
 
-    def published(pool: ProcessPool, directory: Path) -> Any:
-        place = publish(pool, directory)
-        if directory == store.directory:
-            shutil.rmtree(directory)
-            shutil.copytree(tmp_path / "other", directory)
+    def published(store: Any, engine: Any) -> Any:
+        place = publish_store(store, engine)
+        shutil.rmtree(store.directory)
+        shutil.copytree(tmp_path / "other", store.directory)
         return place
 
-    monkeypatch.setattr(ProcessPool, "publish", published)
+    monkeypatch.setattr(shared_features, "publish_store", published)
     with (
         labeltree.engine("pool", n_workers=1),
         pytest.raises(LabelTreeError, match=r"store.* was changed while tasks needed it: run them again"),
     ):
         LabelTreeClassifier(**SHAPE).fit(store)
+
+
+def test_a_store_that_was_replaced_after_it_was_opened(
+    rows_in_parts: tuple[Any, Any], scratch: Path, tmp_path: Path
+) -> None:
+    """The program has the labels of the old store, and workers would read the rows of the new one."""
+    X, y = rows_in_parts
+    for rows in (X, X[::-1]):
+        with StoreWriter(tmp_path / "store", n_labels=N_LABELS, overwrite=True) as writer:
+            writer.append(rows, y)
+        if rows is X:
+            store = Store(tmp_path / "store")
+    for given in (store, store.take(slice(0, 900))):
+        with (
+            labeltree.engine("pool", n_workers=1),
+            pytest.raises(
+                DataFormatError, match=r"store: the store was replaced after it was opened: open it"
+            ),
+        ):
+            LabelTreeClassifier(**SHAPE).fit(given)

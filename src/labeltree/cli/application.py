@@ -28,6 +28,7 @@ from labeltree.cli.name import name
 from labeltree.cli.options import option
 from labeltree.cli.predict import predict
 from labeltree.cli.serve import serve
+from labeltree.cli.stop_signals import TerminationSignal
 from labeltree.cli.tag import tag
 from labeltree.cli.train_command import add_train
 from labeltree.cli.tree.application import tree_app
@@ -37,6 +38,7 @@ from labeltree.errors import WorkerError
 #: Exit codes; a wrong command line is 2, as everywhere.
 FAILED = 1
 INTERRUPTED = 130
+TERMINATED = 143
 BROKEN_PIPE = 141  # as a shell reports a program that writes to a closed pipe
 
 
@@ -44,8 +46,9 @@ class Commands(PlainGroup):
     """The sub-commands. An error becomes one line and an exit code, a warning one line."""
 
     def invoke(self, ctx: Any) -> Any:
+        termination = TerminationSignal()
         try:
-            with warnings.catch_warnings():
+            with warnings.catch_warnings(), termination.handled():
                 warnings.showwarning = _print_warning
                 return super().invoke(ctx)
         except BrokenPipeError:
@@ -65,9 +68,11 @@ class Commands(PlainGroup):
         except (KeyboardInterrupt, ValueError, OSError, ImportError, WorkerError) as error:
             if ctx.params["debug"]:
                 raise
-            is_interrupted = _is_interruption(error)
-            print_error("interrupted" if is_interrupted else _in_one_line(error))
-            raise typer.Exit(INTERRUPTED if is_interrupted else FAILED) from None
+            if not _is_interruption(error):
+                print_error(_in_one_line(error))
+                raise typer.Exit(FAILED) from None
+            print_error("interrupted")
+            raise typer.Exit(TERMINATED if termination.came else INTERRUPTED) from None
 
 
 def _print_warning(

@@ -38,12 +38,14 @@ class Rows:
     """X as a model expects it, and y: lists of labels, or a matrix.
 
     `texts` are what X was made from, if the model reads texts. `ids` has the id of each row, if a column has ids.
+    `store` has the same rows, if a store was read.
     """
 
     X: Any
     y: Any
     texts: list[Any] | None = None
     ids: list[Any] | None = None
+    store: Store | None = None
 
     @property
     def n_rows(self) -> int:

@@ -86,6 +86,8 @@ class Evaluation:
         # Row by row first: this also brings the model into memory, so that the batch does not wait for the disk. The
         # labels that the model decides for bring it into the memory of workers.
         single = _single_row_ms(partial(about, model), asked[:SINGLE_ROWS])
+        if answers.saved is not None and rows.store is not None:
+            asked = X = rows.store  # workers open it: its rows do not travel
         decided_labels = answers.ask(decided_lists, X)
         started = time.perf_counter()
         labels, _, evaluations = answers.ask(about, asked)

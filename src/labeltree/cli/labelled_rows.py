@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -39,7 +40,10 @@ def read_labelled_rows(model: Any, path: Path, source: DataFile) -> Rows:
             rows = Rows(*file.read_for(model))
     if rows.n_rows == 0:
         raise ValueError(f"{source.path}: expected at least one row to evaluate, got none")
-    return rows
+    store = source.store
+    if store is None or model.model_.learns or store.n_features != model.n_features_in_:
+        return rows
+    return replace(rows, store=store)
 
 
 def _examples(model: Any, source: DataFile) -> Rows:

@@ -28,6 +28,7 @@ _SUFFIXES: dict[str, DataFormat] = {
     ".parquet": "parquet",
     ".pq": "parquet",
     ".arrow": "arrow",
+    ".arrows": "arrow",
     ".feather": "arrow",
     ".svm": "libsvm",
     ".libsvm": "libsvm",

@@ -16,6 +16,7 @@ from labeltree import sparse as sp
 from labeltree.engines.context import current_engine
 from labeltree.engines.opened_models import opened_model
 from labeltree.engines.protocol import Place
+from labeltree.engines.shared_rows import SharedRows, opened_rows, share_rows
 from labeltree.engines.task import Task
 from labeltree.model.top_labels import TopLabels
 from labeltree.validation import check_count, is_pair, take_rows
@@ -41,7 +42,7 @@ def predict_topk(
     k : int
         Number of labels for each row.
     batch_size : int, optional
-        Number of rows for each task; by default 500 to 10,000. Rows travel with their task.
+        Number of rows for each task; by default 500 to 10,000. Rows travel with their task, unless X is a store.
     **options
         Other parameters of the model's `predict_topk`.
 
@@ -100,6 +101,7 @@ class SavedModel:
         share = math.ceil(n_rows / (_BATCHES_PER_WORKER * engine.n_workers))
         size = batch_size or min(max(share, _FEWEST_ROWS), _MOST_ROWS)
         settings = {**self._settings, "n_jobs": engine.n_threads}
+        X = share_rows(X, engine)
         tasks = [
             Task(
                 f"predicting rows {begin:,} to {min(begin + size, n_rows):,}",
@@ -121,10 +123,15 @@ class Rows:
         self._X, self._begin, self._end = X, begin, end
 
     def take(self) -> Any:
+        return opened_rows(self._part())
+
+    def _part(self) -> Any:
+        if isinstance(self._X, SharedRows):
+            return self._X.between(self._begin, self._end)
         return take_rows(self._X, np.arange(self._begin, self._end))
 
     def __reduce__(self) -> Any:
-        return Rows, (self.take(), 0, self._end - self._begin)
+        return Rows, (self._part(), 0, self._end - self._begin)
 
 
 def _answer(

@@ -15,6 +15,8 @@ from labeltree.errors import LabelTreeError
 class Place(Protocol):
     """A directory that tasks can read, wherever they run. A place is small: pass it as an argument of a task."""
 
+    def __hash__(self) -> int: ...
+
     def path(self) -> Path:
         """Return the directory, or its copy on this machine. Call it inside a task."""
         ...

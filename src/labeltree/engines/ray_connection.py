@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import logging
 import os
+import signal
+import threading
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from typing import Any
@@ -44,7 +46,8 @@ class RayConnection:
             with ExitStack() as stack:
                 stack.callback(ray.shutdown)
                 stack.enter_context(_messages_logged(ray))
-                self.is_local = _connect(ray, address, n_local_cores)
+                with _handler_kept():
+                    self.is_local = _connect(ray, address, n_local_cores)
                 self._stack = stack.pop_all()
         elif address not in (None, "auto"):
             raise ValueError(
@@ -108,6 +111,15 @@ def _settings() -> Iterator[None]:
     finally:
         for name in added:
             os.environ.pop(name, None)
+
+
+@contextmanager
+def _handler_kept() -> Iterator[None]:
+    """Keep the program's own handler of SIGTERM, if it has one: Ray replaces it, and ends the program by a crash."""
+    handler = signal.getsignal(signal.SIGTERM)
+    yield
+    if handler not in (signal.SIG_DFL, None) and threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGTERM, handler)
 
 
 @contextmanager

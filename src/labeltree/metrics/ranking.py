@@ -20,8 +20,8 @@ def precision_at_k(y_true: Labels, y_pred: Labels, k: int = 5) -> float:
 
     Parameters
     ----------
-    y_true : sparse matrix, 2-d array or list of lists
-        True labels: a 0/1 matrix, or a list with one list of labels (of any hashable kind) per row.
+    y_true : sparse matrix, 2-d array, list of lists, or `labeltree.data.Store`
+        True labels: a 0/1 matrix, a list with one list of labels (of any hashable kind) per row, or those of a store.
     y_pred : integer array of shape (n_rows, at least k), sparse matrix or list of lists
         Labels in rank order, as `predict_topk` gives: columns of `y_true`, or labels where `y_true` is a
         list; -1 (or None) where there is no prediction. In a sparse matrix, scores: the stored entries of a

@@ -9,15 +9,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from labeltree import sparse as sp
-from labeltree.labels.reading import is_indicator
+from labeltree.labels.reading import as_lists, is_indicator
+from labeltree.mapped_rows import MappedRows
 from labeltree.metrics.label_sets import IntArray, LabelLists, LabelSets, Vocabulary, check_row, row_numbers
 from labeltree.wording import count_text
 
 SparseMatrix: TypeAlias = "sp.sparray | sp.spmatrix"
 LabelMatrix: TypeAlias = "SparseMatrix | NDArray[Any]"
 LabelRows: TypeAlias = Sequence[Iterable[Hashable]]
-Labels: TypeAlias = "LabelMatrix | LabelRows"
-"""A 0/1 matrix, or one list of labels per row; predictions also as scores or as an array of labels."""
+Labels: TypeAlias = "LabelMatrix | LabelRows | MappedRows"
+"""A 0/1 matrix, one list of labels per row, or a store; predictions also as scores or as an array of labels."""
 
 
 def read_true(y: Labels, name: str) -> tuple[LabelSets, list[Hashable] | None]:
@@ -98,10 +99,24 @@ def canonical_csr(matrix: SparseMatrix, name: str) -> sp.csr_array:
 
 def _true_form(y: Labels, name: str) -> LabelMatrix | list[Iterable[Hashable]]:
     """Return `_form_of` true labels; lists of 0 and 1 are a matrix, as in a classifier's ``fit``."""
+    if isinstance(y, MappedRows):
+        y = _of_store(y, name)
     form = _form_of(y, name)
     if not isinstance(form, list) or not all(isinstance(row, list | np.ndarray) for row in form):
         return form
     return np.asarray(form) if is_indicator(form) else form
+
+
+def _of_store(rows: MappedRows, name: str) -> Labels:
+    """Return the labels of a store, as a model that was trained on it returns them."""
+    if rows.has_filtered_pairs:
+        raise ValueError(
+            f"{name} is a store with pairs that do not count (--filter-labels): use 'labeltree evaluate', or pass the "
+            "labels as a matrix or lists"
+        )
+    labels = rows.labels
+    # Lists of 0 and 1 would be read as a matrix.
+    return labels.matrix() if labels.kind == "csr" else [tuple(row) for row in as_lists(labels)]
 
 
 def _form_of(y: Labels, name: str) -> LabelMatrix | list[Iterable[Hashable]]:
@@ -115,7 +130,7 @@ def _form_of(y: Labels, name: str) -> LabelMatrix | list[Iterable[Hashable]]:
     if not sp.issparse(y) and hasattr(y, "__array__"):
         array = np.asarray(y)
         form = array if array.ndim == 2 and array.dtype.kind in "biuf" else array.tolist()
-    if not isinstance(form, list) and len(getattr(form, "shape", ())) != 2:
+    if not isinstance(form, list) and (isinstance(form, MappedRows) or len(getattr(form, "shape", ())) != 2):
         raise ValueError(
             f"{name} must be a sparse matrix, a 2-d array or a list with one list of labels per row, "
             f"got {type(y).__name__}"

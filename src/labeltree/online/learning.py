@@ -16,6 +16,7 @@ from labeltree import _native, scikit_learn
 from labeltree.data.sources import Source
 from labeltree.estimator import Estimator
 from labeltree.labels.reading import LabelRows
+from labeltree.mapped_rows import labels_given
 from labeltree.model.forest import Search
 from labeltree.model.top_labels import TopLabels
 from labeltree.online.feature_space import FeatureRows
@@ -50,13 +51,14 @@ class OnlineLearner(Estimator):
         """Return the model; raise `NotFittedError` if it has no examples yet."""
         return cast(GrowingModel, self.model_)
 
-    def fit(self: _Estimator, X: Any, y: Any, sample_weight: Any = None) -> _Estimator:
+    def fit(self: _Estimator, X: Any, y: Any = None, sample_weight: Any = None) -> _Estimator:
         """Start with empty or the given trees, and learn the examples in `epochs` passes, each in a different order.
 
         Parameters
         ----------
-        X : sparse matrix, array or frame of shape (n_rows, n_features), or list of dictionaries
+        X : sparse matrix, array or frame of shape (n_rows, n_features), list of dictionaries, or `labeltree.data.Store`
         y : sparse or dense 0/1 matrix of shape (n_rows, n_labels), sequence of collections of labels, or 1-d array
+            With a store, the labels of the store by default.
         sample_weight : array of shape (n_rows,), optional
             Factor of the gradient of each example, 1 by default.
         """
@@ -74,13 +76,13 @@ class OnlineLearner(Estimator):
         return self
 
     def partial_fit(
-        self: _Estimator, X: Any, y: Any, classes: Any = None, sample_weight: Any = None
+        self: _Estimator, X: Any, y: Any = None, classes: Any = None, sample_weight: Any = None
     ) -> _Estimator:
         """Learn more examples in their order. They may have new labels and features.
 
         Parameters
         ----------
-        X : sparse matrix, array or frame of shape (n_rows, n_features), or list of dictionaries
+        X : sparse matrix, array or frame of shape (n_rows, n_features), list of dictionaries, or `labeltree.data.Store`
             A sparse matrix may be wider than earlier ones; an array must have the same width.
         y
             As in `fit`; all calls must use the same form.
@@ -93,7 +95,9 @@ class OnlineLearner(Estimator):
         self._learn(X, y, sample_weight, 0, classes)
         return self
 
-    def predict_then_learn(self, X: Any, y: Any, k: int = 5, *, sample_weight: Any = None) -> TopLabels:
+    def predict_then_learn(
+        self, X: Any, y: Any = None, k: int = 5, *, sample_weight: Any = None
+    ) -> TopLabels:
         """Learn more examples, and return the k best labels of each example before it is learned.
 
         This is progressive validation: every example first tests the model and then trains it, so no examples need to
@@ -181,7 +185,7 @@ class OnlineLearner(Estimator):
     def _examples(
         self, model: GrowingModel, X: Any, y: Any, sample_weight: Any
     ) -> tuple[FeatureRows, LabelRows, NDArray[np.float32] | None]:
-        labels = model.labels.read(y)
+        labels = model.labels.read(labels_given(X, y))
         features = model.features.read(X, normalize=model.settings.normalize, learning=True)
         check_same_rows(features.matrix.n_rows, labels.n_rows)
         return features, labels, check_sample_weight(sample_weight, labels.n_rows)

@@ -8,6 +8,7 @@ from typing import Any, Protocol
 
 from labeltree import _native
 from labeltree.engines import Place
+from labeltree.engines.shared_rows import opened_store, publish_store
 from labeltree.mapped_rows import MappedRows
 from labeltree.training.shared_arrays import SharedArrays
 from labeltree.training.workplace import Workplace
@@ -98,15 +99,13 @@ def share_store(
 ) -> SharedFeatures:
     """Return a handle of the rows of a store for the tasks of a workplace; the store is not copied."""
     rows = None if features.rows is None else workplace.share(name, {"rows": features.rows})
-    place = workplace.engine.publish(store.directory)
+    place = publish_store(store, workplace.engine)
     return StoredFeatures(place, rows, features.normalize, features.dense_features)
 
 
 @lru_cache(maxsize=2)
 def _opened_store(stored: StoredFeatures) -> _native.FeatureMatrix:
-    from labeltree.data.store import Store
-
-    features = Store(stored.place.path()).features(stored.normalize, stored.dense_features)
+    features = opened_store(stored.place).features(stored.normalize, stored.dense_features)
     return features if stored.rows is None else features.take(stored.rows.open()["rows"])
 
 

@@ -10,6 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
+from labeltree.engines.protocol import Engine
+from labeltree.engines.shared_rows import opened_rows, share_rows
 from labeltree.text.vectorizer import TextVectorizer
 from labeltree.validation import take_rows
 
@@ -39,6 +41,14 @@ class NumberSamples:
     def __init__(self, X: Any, X_valid: Any) -> None:
         self._X, self.X_valid = X, X_valid
 
+    def shared(self, engine: Engine) -> NumberSamples:
+        """Return these samples for tasks, which open them: a store is published, not copied."""
+        return NumberSamples(share_rows(self._X, engine), share_rows(self.X_valid, engine))
+
+    def opened(self) -> NumberSamples:
+        """Return the samples that were shared, wherever this runs."""
+        return NumberSamples(opened_rows(self._X), opened_rows(self.X_valid))
+
     def sample(self, rows: NDArray[np.int64], text_parameters: dict[str, Any]) -> Sample:
         """Return the features of some rows, and of all rows to validate with."""
         return Sample(take_rows(self._X, rows), self.X_valid)
@@ -51,6 +61,13 @@ class TextSamples:
         self._texts, self.X_valid = texts, texts_valid
         self._vectorizer = vectorizer
         self._kept: dict[Any, Sample] = {}
+
+    def shared(self, engine: Engine) -> TextSamples:
+        """Return these samples: texts are sent as they are."""
+        return self
+
+    def opened(self) -> TextSamples:
+        return self
 
     def sample(self, rows: NDArray[np.int64], text_parameters: dict[str, Any]) -> Sample:
         """Return the features of some texts, and of all texts to validate with."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Iterator
 from copy import copy
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 from time import monotonic
@@ -77,7 +78,8 @@ class EngineTrials:
         self._base = copy(base).set_params(n_jobs=engine.n_threads)
         self._ended: dict[Any, Ended] = {}
         self._folder = tempfile.TemporaryDirectory(prefix="labeltree-", ignore_cleanup_errors=True)
-        joblib.dump(problem, Path(self._folder.name, _PROBLEM))
+        shared = replace(problem, samples=problem.samples.shared(engine))
+        joblib.dump(shared, Path(self._folder.name, _PROBLEM))
         self._place = engine.publish(Path(self._folder.name))
 
     def __enter__(self) -> EngineTrials:
@@ -140,4 +142,4 @@ def _try(place: Place, base: LabelTreeClassifier, parameters: dict[str, Any], ru
 def _problem(folder: Path) -> Problem:
     """Return the data of all trials, mapped once for all tasks of this process."""
     problem: Problem = joblib.load(folder / _PROBLEM, mmap_mode="r")
-    return problem
+    return replace(problem, samples=problem.samples.opened())

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from tests.documents import documents
+from tests.engine_elsewhere import Elsewhere
 
 import labeltree
-from labeltree import LabelTreeClassifier, ModelFileError
+from labeltree import DataFormatError, LabelTreeClassifier, LabelTreeError, ModelFileError
+from labeltree.data import Store, StoreWriter
 from labeltree.engines import BatchPredictor, predict, predict_topk
 from labeltree.engines.opened_models import opened_model
+from labeltree.engines.protocol import LocalPlace
+from labeltree.engines.shared_rows import opened_store
 from labeltree.text import Tagger
 
 X, Y = documents(300, 40, 30, seed=1)
@@ -25,6 +31,14 @@ def saved(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("models") / "numbers"
     LabelTreeClassifier(random_state=0).fit(X, Y).save(path)
     return path
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
+    path = tmp_path_factory.mktemp("stores") / "store"
+    with StoreWriter(path) as writer:
+        writer.append(X, Y)
+    return Store(path)
 
 
 @pytest.mark.parametrize("kind", ["process", "pool"])
@@ -48,6 +62,60 @@ def test_texts_and_lists_of_labels(tmp_path: Path) -> None:
     assert predict(tmp_path / "tags", TEXTS, batch_size=3) == tagger.predict(TEXTS)
     found = predict_topk(tmp_path / "tags", TEXTS, 2, batch_size=3)
     assert found.labels.tolist() == tagger.predict_topk(TEXTS, 2).labels.tolist()
+
+
+class TestStores:
+    @pytest.mark.parametrize("rows", [None, [7, 3, 250, 3, 9]])
+    def test_workers_read_the_copy_of_a_store(
+        self, rows: list[int] | None, store: Store, saved: Path, tmp_path: Path
+    ) -> None:
+        given: Any = store if rows is None else store.take(rows)
+        expected = LabelTreeClassifier.load(saved).predict_topk(given, 3)
+        with labeltree.engine(Elsewhere(tmp_path, saved, store.path)) as engine:
+            found = predict_topk(saved, given, 3, batch_size=4)
+        assert isinstance(engine, Elsewhere)
+        np.testing.assert_array_equal(found.labels, expected.labels)
+        np.testing.assert_array_equal(found.probabilities, expected.probabilities)
+        assert engine.published == [saved, store.path]
+        assert max(engine.sizes) < 4_000  # rows do not travel with tasks
+
+    def test_a_worker_opens_a_store_once(
+        self, store: Store, saved: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        opened: list[Any] = []
+        monkeypatch.setattr("labeltree.data.store.Store", lambda path: opened.append(path) or Store(path))
+        with labeltree.engine(Elsewhere(tmp_path, saved, store.path)):
+            predict_topk(saved, store, 3, batch_size=50)
+        assert len(opened) == 1
+
+    def test_a_pool(self, store: Store, saved: Path) -> None:
+        expected = predict_topk(saved, X, 3)
+        with labeltree.engine("pool", n_workers=2):
+            found = predict_topk(saved, store, 3, batch_size=70)
+        np.testing.assert_array_equal(found.labels, expected.labels)
+
+    def test_a_store_that_is_imported_again_meanwhile(
+        self, store: Store, saved: Path, tmp_path: Path
+    ) -> None:
+        path = tmp_path / "store"
+        shutil.copytree(store.path, path)
+        place = LocalPlace.of(path)
+        assert opened_store(place) is opened_store(place)
+        os.utime(path / "store.json", ns=(0, 0))
+        with pytest.raises(LabelTreeError, match=r"store\.json was changed while tasks needed it"):
+            opened_store(place)
+
+    def test_a_store_that_was_replaced_after_it_was_opened(self, saved: Path, tmp_path: Path) -> None:
+        for rows in (X, X[::-1]):
+            with StoreWriter(tmp_path / "store", overwrite=True) as writer:
+                writer.append(rows, Y)
+            if rows is X:
+                opened = Store(tmp_path / "store")
+        with (
+            labeltree.engine("pool", n_workers=1),
+            pytest.raises(DataFormatError, match="was replaced after it was opened"),
+        ):
+            predict_topk(saved, opened)
 
 
 def test_no_rows(saved: Path) -> None:

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from tests.documents import documents
+from tests.engine_elsewhere import Elsewhere
 
 import labeltree
 from labeltree import LabelTreeClassifier
+from labeltree.data import Store, StoreWriter
 from labeltree.engines import InProcess
 from labeltree.text import Tagger
 from labeltree.tuning import SearchSpace, Tuning, tune
 from labeltree.tuning.halving import Job, Rung, SuccessiveHalving
+from labeltree.tuning.problem import Problem
 from labeltree.tuning.trial_runners import EngineTrials
 
 X, Y = documents(6_500, 60, 30, seed=3)
@@ -42,6 +47,26 @@ def test_the_trials_are_the_same() -> None:
     with labeltree.engine("pool", n_workers=2):
         assert facts(search()) == facts(expected)
     assert len(expected.trials) > 8
+
+
+@pytest.mark.parametrize("has_valid_rows", [True, False])
+def test_workers_read_the_copy_of_a_store(has_valid_rows: bool, tmp_path: Path) -> None:
+    with StoreWriter(tmp_path / "store") as writer:
+        writer.append(X[:600], Y[:600])
+    store = Store(tmp_path / "store")
+    rows: tuple[Any, ...] = (store, None)
+    if has_valid_rows:
+        rows = store.take(slice(0, 500)), None, store.take(slice(500, 600)), None
+    space = SearchSpace(
+        arity=(2, 8), max_leaves=(4,), prune=(0.1,), n_trees=(1,), loss=("squared_hinge",), C=(1.0,)
+    )
+
+    def searched() -> Tuning:
+        return tune(*rows, budget=600, space=space, estimator=LabelTreeClassifier(random_state=0))
+
+    expected = searched()
+    with labeltree.engine(Elsewhere(tmp_path, store.path)):
+        assert facts(searched()) == facts(expected)
 
 
 def test_candidates_that_fail_on_small_samples_and_ones_that_are_left_out() -> None:
@@ -82,7 +107,7 @@ def test_only_jobs_that_are_not_longer_run_ahead() -> None:
 
     engine, halving = Recorder(), SuccessiveHalving(2, 9)
     candidates: list[dict[str, Any]] = [{"arity": arity} for arity in range(9)]
-    problem: Any = None
+    problem = Problem.read(X[:20], Y[:20], None, None, "P@1", np.random.RandomState(0))
     rungs = [Rung(100, (1,)), Rung(300, (1,))]
     with EngineTrials(engine, problem, LabelTreeClassifier(), candidates, rungs, halving) as trials:
         for candidate in range(3):

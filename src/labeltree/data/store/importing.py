@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Literal
 
+import numpy as np
 from numpy.typing import NDArray
 
 import labeltree
@@ -126,22 +127,25 @@ def import_files(
             raise ValueError(f"{known.path} has rows of numbers: it has no words to read texts with")
         learned_in = None if known is None else known.fingerprint
         reader = TextFiles(columns, label_prefix, words or TextVectorizer(n_jobs=n_jobs), learned_in)
+    # Read before any rows are: a mistake in one of them shall not come after hours.
+    titles = None if label_names is None else NameFile.read(label_names)
+    filtered = None if filter_labels is None else read_filtered_pairs(filter_labels)
     extra = [path for path in (label_names, filter_labels) if path is not None]
     job = {
         "labeltree": labeltree.__version__,
         "files": [file.identity() for file in found],
         "parameters": reader.job(),
-        "beside": [SourceFile.of(os.fspath(path), "text").identity() for path in extra],
+        "label names or filter": [SourceFile.of(os.fspath(path), "text").identity() for path in extra],
     }
     if not overwrite and (done := finished(to, job)) is not None:
         return done
     with StoreWriter(to, n_features=n_features, n_labels=n_labels, job=job, overwrite=overwrite) as writer:
         report = progress or (lambda what, done, total: None)
         n_rows = _write(writer, reader, found, report)
-        if label_names is not None:
-            writer.add_arrays(_titles(label_names, writer))
-        if filter_labels is not None:
-            writer.add_arrays(_filtered(filter_labels, writer.n_rows))
+        if titles is not None:
+            writer.add_arrays(pack_titles(titles.names_of(writer.labels), writer.labels))
+        if filter_labels is not None and filtered is not None:
+            writer.add_arrays(_filtered(filter_labels, filtered, writer.n_rows))
         for file in found:
             file.check_unchanged()
         return writer.finish(
@@ -203,13 +207,8 @@ def _refuse_options(noun: str, **options: Any) -> None:
         raise ValueError(f"{given} is an option for {noun}, which the files do not have: leave it out")
 
 
-def _titles(path: str | os.PathLike[str], writer: StoreWriter) -> dict[str, NDArray[Any]]:
-    labels = writer.labels
-    return pack_titles(NameFile.read(path).names_of(labels), labels)
-
-
-def _filtered(path: str | os.PathLike[str], n_rows: int) -> dict[str, NDArray[Any]]:
-    rows, labels = read_filtered_pairs(path).T
+def _filtered(path: str | os.PathLike[str], pairs: NDArray[np.int64], n_rows: int) -> dict[str, NDArray[Any]]:
+    rows, labels = pairs.T
     if len(rows) and rows.max() >= n_rows:
         raise DataFormatError(
             f"expected rows from 0 to {n_rows - 1}, as the data have, got row {rows.max()}: is it for other data?",

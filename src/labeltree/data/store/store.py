@@ -95,7 +95,7 @@ class Store(MappedRows):
                 name: map_array(self.path, name, stored.n_items) for name, stored in arrays.items()
             }
             self._check_ends()
-        self.fingerprint = hashlib.sha256(document).hexdigest()
+        self.fingerprint = _fingerprint(document)
         self._features: dict[Any, _native.FeatureMatrix] = {}
 
     # -- sizes -----------------------------------------------------------------------------------------------------
@@ -246,6 +246,10 @@ class Store(MappedRows):
             return np.empty((0, 2), dtype=np.int64)
         return np.column_stack([self._arrays["filtered.rows"], self._arrays["filtered.labels"]])
 
+    @property
+    def has_filtered_pairs(self) -> bool:
+        return len(self._arrays.get("filtered.rows", ())) > 0
+
     def verify(self, progress: Callable[[int, int], None] | None = None) -> None:
         """Compare all checksums and check all arrays; raise `DataFormatError` if anything is wrong.
 
@@ -259,6 +263,11 @@ class Store(MappedRows):
         # Each of these checks the arrays that it is made of.
         self.features(normalize=False)
         _ = self.labels, self.vectorizer, self.label_names
+
+    def check_unchanged(self) -> None:
+        with blaming_store(self.path):
+            if _fingerprint(read_document(self.path)) != self.fingerprint:
+                raise ValueError("the store was replaced after it was opened: open it again")
 
     def _check_ends(self) -> None:
         """Raise `ValueError` unless row pointers begin with 0 and end with the number of entries."""
@@ -275,6 +284,10 @@ class Store(MappedRows):
 
     def __repr__(self) -> str:
         return f"Store(n_rows={self.n_rows}, n_features={self.n_features}, n_labels={self.n_labels})"
+
+
+def _fingerprint(document: bytes) -> str:
+    return hashlib.sha256(document).hexdigest()
 
 
 def finished(path: str | os.PathLike[str], job: Mapping[str, Any]) -> Store | None:

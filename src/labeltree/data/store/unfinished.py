@@ -151,8 +151,8 @@ def _difference(found: Mapping[str, Any], job: Mapping[str, Any]) -> str:
     """Return the first part of two jobs that differs."""
     for name in sorted(found.keys() | job.keys()):
         if found.get(name) != job.get(name):
-            return f"another {name}"
-    return "another job"
+            return f"different {name}"
+    return "a different job"
 
 
 def _is_ours(name: str) -> bool:

@@ -56,6 +56,10 @@ class StoreRows(MappedRows):
         return self.store.labels.take(self.rows)
 
     @property
+    def has_filtered_pairs(self) -> bool:
+        return self.store.has_filtered_pairs
+
+    @property
     def vectorizer(self) -> TextVectorizer | None:
         return self.store.vectorizer
 
@@ -74,6 +78,9 @@ class StoreRows(MappedRows):
     def matrix(self) -> sp.csr_matrix:
         """Return a copy of the rows as a CSR matrix."""
         return taken_csr(self.store.csr_arrays(), self.rows, self.store.n_features)
+
+    def check_unchanged(self) -> None:
+        self.store.check_unchanged()
 
     def __repr__(self) -> str:
         return f"StoreRows({len(self.rows)} rows of {self.store!r})"
