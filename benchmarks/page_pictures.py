@@ -53,12 +53,12 @@ def served(model: Path) -> Iterator[str]:
             server.terminate()
 
 
-def show_tags(page: Page, url: str, n_tags: int) -> None:
+def show_tags(page: Page, url: str, n_tags: int, chosen: str = CHOSEN) -> None:
     page.goto(f"{url}/#k={n_tags}")
     expect(page.get_by_role("treeitem").first).to_be_visible()
     page.get_by_role("textbox", name="Text").fill(TEXT)
-    page.locator(".tag", has_text=CHOSEN).first.click()
-    expect(page.get_by_role("region", name=f"Why {CHOSEN}").locator("mark").first).to_be_visible()
+    page.locator(".tag", has=page.get_by_text(chosen, exact=True)).click()
+    expect(page.get_by_role("region", name=f"Why {chosen}").locator("mark").first).to_be_visible()
     page.wait_for_timeout(1000)  # bars have grown to their length
 
 
@@ -96,9 +96,9 @@ def main() -> None:
             )
 
         with served(folder / "tate") as url:
-            tags = new_page(1050, 850, 0.8)
-            show_tags(tags, url, 7)
-            tags.screenshot(path=PICTURES / "tags.png")
+            tags = new_page(1050, 850, 0.8)  # the README must fit a screen: a few tags, and no head
+            show_tags(tags, url, 4, "sea")
+            tags.screenshot(path=PICTURES / "tags.png", clip={"x": 0, "y": 90, "width": 1050, "height": 600})
             whole = new_page(1200, 900)
             show_tags(whole, url, 12)
             whole.screenshot(path=PICTURES / "page.png", full_page=True)

@@ -2,7 +2,8 @@
 
 Pages link to each other, and to other files, by paths in the repository, so that links work on the code host too. On
 the site, pages outside of docs/ keep their paths, and docs/ itself is the top. A link to a file that is no page leads
-to the code host, if pyproject.toml names it under [project.urls]; else only the words of the link are left.
+to the code host, if pyproject.toml names it under [project.urls]; else to a copy of its text in source/. A link to a
+folder then leaves only its words.
 """
 
 from __future__ import annotations
@@ -91,6 +92,9 @@ def on_page_markdown(markdown: str, page: Any, config: Any, files: Any) -> str:
             return link[0]  # a broken link, which MkDocs reports
         elif config.repo_url:
             target = f"{config.repo_url.rstrip('/')}/blob/main/{path}"
+        elif (ROOT / path).is_file():
+            copy = _copy_of(path, files, config)
+            target = posixpath.relpath(copy, posixpath.dirname(page.file.src_uri) or ".")
         else:
             return words
         return f"{picture}[{words}]({target})"
@@ -100,6 +104,15 @@ def on_page_markdown(markdown: str, page: Any, config: Any, files: Any) -> str:
     parts = iter(code)
     marked = _LINK.sub(on_site, _CODE.sub("\0", markdown))
     return re.sub("\0", lambda _: next(parts), marked)
+
+
+def _copy_of(path: str, files: Any, config: Any) -> str:
+    """Put a copy of a text into the site, once; the suffix lets browsers show it."""
+    name = f"source/{path}.txt"
+    if files.get_file_from_path(name) is None:
+        content = (ROOT / path).read_text(encoding="utf-8")
+        files.append(File.generated(config, name, content=content))
+    return name
 
 
 def on_page_content(html: str, page: Any, config: Any, files: Any) -> str:

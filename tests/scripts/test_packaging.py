@@ -74,6 +74,11 @@ def test_the_description_has_no_relative_links(
     targets = re.findall(r"\]\(([^)]*)\)", text)
     assert [target for target in targets if not target.startswith(("http", "#"))] == []
     assert "`labeltree`" in text
+    # Readers on PyPI install a package: they have no clone and, without links, no other pages.
+    assert 'pip install "labeltree[serve]"' in readme["text"]
+    assert "clone" not in readme["text"]
+    assert readme["text"].count("\n## ") == (ROOT / "README.md").read_text(encoding="utf-8").count("\n## ")
     # Once the project has an address, the links lead there.
     source = project["project"].get("urls", {}).get("Source")
+    assert (source is None) == ("Start in five minutes" not in text)
     assert source is None or any(target.startswith(source) for target in targets)
