@@ -28,8 +28,8 @@ from labeltree.cli.name import name
 from labeltree.cli.options import option
 from labeltree.cli.predict import predict
 from labeltree.cli.serve import serve
-from labeltree.cli.stop_signals import TerminationSignal
 from labeltree.cli.tag import tag
+from labeltree.cli.termination import TerminationSignal
 from labeltree.cli.train_command import add_train
 from labeltree.cli.tree.application import tree_app
 from labeltree.cli.tune import tune

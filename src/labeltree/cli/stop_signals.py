@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import signal
-import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -66,31 +65,6 @@ class SearchSignals:
 
     def _receive(self, number: int, frame: FrameType | None) -> None:
         self.received = signal.Signals(number)
-        raise KeyboardInterrupt
-
-
-class TerminationSignal:
-    """Lets SIGTERM end a command as Ctrl-C does, so that it removes its temporary files; `came` remembers it."""
-
-    def __init__(self) -> None:
-        self.came = False
-
-    @contextmanager
-    def handled(self) -> Iterator[None]:
-        """Handle SIGTERM meanwhile, unless the program that calls the command does. A second one kills."""
-        is_main = threading.current_thread() is threading.main_thread()
-        if not is_main or signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL:
-            yield
-            return
-        signal.signal(signal.SIGTERM, self._receive)
-        try:
-            yield
-        finally:
-            signal.signal(signal.SIGTERM, signal.SIG_DFL)
-
-    def _receive(self, number: int, frame: FrameType | None) -> None:
-        self.came = True
-        signal.signal(signal.SIGTERM, signal.SIG_DFL)
         raise KeyboardInterrupt
 
 
