@@ -1,5 +1,6 @@
 #include "clustering/label_clustering.h"
 
+#include <numeric>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -31,21 +32,21 @@ ClusterNode all_labels(const FeatureMatrix& vectors, uint64_t seed) {
   return root;
 }
 
-// Marks the labels of a node.
-std::vector<bool> members(const OpenNode& node, int64_t n_labels) {
-  std::vector<bool> is_member(n_labels, false);
+// The number of each label among those of a node; -1 for other labels.
+std::vector<int32_t> numbers(const OpenNode& node, int32_t n_labels) {
+  std::vector<int32_t> number(n_labels, -1);
   for (int64_t i = 0; i < node.label.size; ++i) {
     const int32_t label = node.label[i];
     if (label < 0 || label >= n_labels) {
       throw std::invalid_argument("expected labels from 0 to " + std::to_string(n_labels - 1) + ", got " +
                                   std::to_string(label));
     }
-    if (is_member[label]) {
+    if (number[label] >= 0) {
       throw std::invalid_argument("expected every label once, got label " + std::to_string(label) + " twice");
     }
-    is_member[label] = true;
+    number[label] = static_cast<int32_t>(i);
   }
-  return is_member;
+  return number;
 }
 
 }  // namespace
@@ -61,7 +62,7 @@ TreeTop cluster_top(const FeatureMatrix& vectors, const LabelMatrixView& labels,
       .build(all_labels(vectors, options.seed), 0, most_labels);
 }
 
-TreeArrays cluster_subtree(const FeatureMatrix& vectors, const LabelMatrixView& labels,
+TreeArrays cluster_subtree(const FeatureMatrix& vectors, const LabelMatrixView& labels, int32_t n_labels,
                            const ClusteringOptions& options, const OpenNode& node, Progress& progress) {
   check_options(options);
   if (node.n_seen < 0 || node.n_seen > node.label.size) {
@@ -69,16 +70,24 @@ TreeArrays cluster_subtree(const FeatureMatrix& vectors, const LabelMatrixView& 
                                 std::to_string(node.label.size) + ", got " + std::to_string(node.n_seen));
   }
   // Every level of a tree parts labels.
-  if (node.depth < 0 || node.depth > vectors.n_rows()) {
+  if (node.depth < 0 || node.depth > n_labels) {
     throw std::invalid_argument("expected a depth from 0 to the number of labels, " +
-                                std::to_string(vectors.n_rows()) + ", got " + std::to_string(node.depth));
+                                std::to_string(n_labels) + ", got " + std::to_string(node.depth));
   }
-  const LabelExamples examples(labels, members(node, vectors.n_rows()));
-  const int32_t* seen_end = node.label.data + node.n_seen;
-  ClusterNode root{{node.label.data, seen_end}, {seen_end, node.label.data + node.label.size}, node.seed};
-  return TreeBuilder(vectors, examples, labels.n_rows, options, progress)
-      .build(std::move(root), node.depth, 0)
-      .tree;
+  const LabelExamples examples(labels, numbers(node, n_labels), node.label.size);
+  ClusterNode root;
+  root.seed = node.seed;
+  root.seen.resize(node.n_seen);
+  root.unseen.resize(node.label.size - node.n_seen);
+  std::iota(root.seen.begin(), root.seen.end(), 0);
+  std::iota(root.unseen.begin(), root.unseen.end(), static_cast<int32_t>(node.n_seen));
+  TreeArrays tree = TreeBuilder(vectors, examples, labels.n_rows, options, progress)
+                        .build(std::move(root), node.depth, 0)
+                        .tree;
+  for (int32_t& label : tree.label) {
+    if (label >= 0) label = node.label[label];
+  }
+  return tree;
 }
 
 }  // namespace labeltree

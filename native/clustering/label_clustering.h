@@ -63,9 +63,9 @@ struct OpenNode {
 TreeTop cluster_top(const FeatureMatrix& vectors, const LabelMatrixView& labels,
                     const ClusteringOptions& options, int64_t most_labels, Progress& progress);
 
-// The tree below an open node, which is its root. Throws std::invalid_argument for labels that are out of
-// range or come twice.
-TreeArrays cluster_subtree(const FeatureMatrix& vectors, const LabelMatrixView& labels,
+// The tree below an open node, which is its root; `vectors` has a row for each label of the node, in the
+// order of node.label. Throws std::invalid_argument for labels that are out of range or come twice.
+TreeArrays cluster_subtree(const FeatureMatrix& vectors, const LabelMatrixView& labels, int32_t n_labels,
                            const ClusteringOptions& options, const OpenNode& node, Progress& progress);
 
 }  // namespace labeltree

@@ -25,25 +25,29 @@ struct LabelExamples {
       : LabelExamples(labels, LabelRange{0, n_labels}) {}
 
   LabelExamples(const LabelMatrixView& labels, const LabelRange& range) : begin(range.size() + 1, 0) {
-    collect(labels, range.first, [&](int32_t label) { return label >= range.first && label < range.last; });
+    collect(labels, [&](int32_t label) {
+      return label >= range.first && label < range.last ? label - range.first : -1;
+    });
   }
 
-  // All labels, but only members have rows.
-  LabelExamples(const LabelMatrixView& labels, const std::vector<bool>& is_member)
-      : begin(is_member.size() + 1, 0) {
-    collect(labels, 0, [&](int32_t label) { return is_member[label]; });
+  // Some labels with numbers from 0 to n - 1 of their own: number[label], or -1 for a label that is left out.
+  LabelExamples(const LabelMatrixView& labels, const std::vector<int32_t>& number, int64_t n)
+      : begin(n + 1, 0) {
+    collect(labels, [&](int32_t label) { return number[label]; });
   }
 
   int32_t n_labels() const { return static_cast<int32_t>(begin.size()) - 1; }
   int64_t count(int32_t label) const { return begin[label + 1] - begin[label]; }
 
  private:
-  template <class Wanted>
-  void collect(const LabelMatrixView& labels, int32_t first, const Wanted& is_wanted) {
+  // `number_of(label)` is -1 for a label that is left out.
+  template <class Number>
+  void collect(const LabelMatrixView& labels, const Number& number_of) {
     const auto visit = [&](const auto& action) {
       for (int64_t i = 0; i < labels.n_rows; ++i) {
         for (int64_t k = labels.indptr[i]; k < labels.indptr[i + 1]; ++k) {
-          if (is_wanted(labels.indices[k])) action(labels.indices[k] - first, static_cast<int32_t>(i));
+          const int32_t number = number_of(labels.indices[k]);
+          if (number >= 0) action(number, static_cast<int32_t>(i));
         }
       }
     };

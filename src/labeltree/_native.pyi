@@ -713,13 +713,9 @@ def cluster_top(vectors: FeatureMatrix, examples: Examples, options: ClusteringO
     The upper part of the tree of cluster_labels; nodes with at most most_labels labels are left open. Returns child_begin, label, and open_node, open_begin, open_label, open_n_seen, open_depth and open_seed: the arguments of cluster_subtree.
     """
 
-@overload
-def cluster_subtree(vectors: LabelVectors, examples: Examples, options: ClusteringOptions, labels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], n_seen: int, depth: int, seed: int, progress: Progress) -> tuple: ...
-
-@overload
 def cluster_subtree(vectors: FeatureMatrix, examples: Examples, options: ClusteringOptions, labels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], n_seen: int, depth: int, seed: int, progress: Progress) -> tuple:
     """
-    The tree below an open node of cluster_top, which is its root: child_begin and label.
+    The tree below an open node of cluster_top, which is its root: child_begin and label. The vectors are those of its labels, in their order.
     """
 
 def join_subtrees(child_begin: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], label: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], open_node: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], subtrees: Sequence[tuple]) -> tuple:

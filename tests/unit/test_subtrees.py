@@ -22,6 +22,13 @@ def examples_of(X: Any, y: Any) -> _native.Examples:
     return _native.Examples(features, y.indptr.astype(np.int64), y.indices.astype(np.int32), y.shape[1])
 
 
+def as_features(vectors: Any) -> _native.FeatureMatrix:
+    """Computed vectors as rows that are given."""
+    if isinstance(vectors, _native.FeatureMatrix):
+        return vectors
+    return _native.FeatureMatrix.csr(*vectors.arrays(), vectors.n_features, False)
+
+
 def in_parts(
     vectors: Any, examples: _native.Examples, how: dict[str, Any], most_labels: int, n_threads: int = 1
 ) -> tuple[Any, dict[str, Any]]:
@@ -33,7 +40,8 @@ def in_parts(
         labels = top["open_label"][top["open_begin"][i] : top["open_begin"][i + 1]]
         place = top["open_n_seen"][i], top["open_depth"][i], top["open_seed"][i]
         progress = _native.Progress()
-        subtrees.append(_native.cluster_subtree(vectors, examples, options, labels, *place, progress))
+        of_node = as_features(vectors).take(labels.astype(np.int64))
+        subtrees.append(_native.cluster_subtree(of_node, examples, options, labels, *place, progress))
         assert progress.done == progress.total == len(labels)
     joined = _native.join_subtrees(top["child_begin"], top["label"], top["open_node"], subtrees[::-1])
     return joined, top
@@ -132,8 +140,16 @@ class Problem:
     def below(self, labels: Any, n_seen: int, depth: int = 0, seed: int = 0, **how: Any) -> Any:
         options = _native.ClusteringOptions(arity=2, max_leaves=2, **how)
         labels = np.array(labels, dtype=np.int32)
+        rows = [label if 0 <= label < 20 else 0 for label in labels.tolist()]
         return _native.cluster_subtree(
-            self.vectors, self.examples, options, labels, n_seen, depth, seed, _native.Progress()
+            as_features(self.vectors).take(np.array(rows, dtype=np.int64)),
+            self.examples,
+            options,
+            labels,
+            n_seen,
+            depth,
+            seed,
+            _native.Progress(),
         )
 
 
@@ -177,9 +193,16 @@ def test_refusals_of_the_top() -> None:
     other = _native.label_vectors(problem.examples, 0.0, 1, _native.Progress(), 0, 19)
     with pytest.raises(ValueError, match="vectors must have one entry per label: expected 20, got 19"):
         _native.cluster_top(other, problem.examples, *how, 3)
-    with pytest.raises(ValueError, match="vectors must have one entry per label: expected 20, got 19"):
+    with pytest.raises(ValueError, match="vectors must have one entry per label: expected 3, got 19"):
         _native.cluster_subtree(
-            other, problem.examples, how[0], np.arange(3, dtype=np.int32), 3, 0, 0, _native.Progress()
+            as_features(other),
+            problem.examples,
+            how[0],
+            np.arange(3, dtype=np.int32),
+            3,
+            0,
+            0,
+            _native.Progress(),
         )
 
 

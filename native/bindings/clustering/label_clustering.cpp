@@ -48,17 +48,16 @@ nb::dict cluster_first(const Vectors& vectors, const BoundExamples& examples,
   return result;
 }
 
-template <class Vectors>
-nb::tuple cluster_below(const Vectors& vectors, const BoundExamples& examples,
+nb::tuple cluster_below(const BoundFeatures& vectors, const BoundExamples& examples,
                         const ClusteringOptions& options, Array<int32_t> labels, int64_t n_seen, int depth,
                         uint64_t seed, Progress& progress) {
-  const FeatureMatrix matrix = matrix_of(vectors);
-  require_length(matrix.n_rows(), examples.view.n_labels, "vectors", "label");
   const OpenNode node{{labels.data(), static_cast<int64_t>(labels.size())}, n_seen, depth, seed};
+  require_length(vectors.matrix.n_rows(), node.label.size, "vectors", "label");
   TreeArrays tree;
   {
     nb::gil_scoped_release release;
-    tree = cluster_subtree(matrix, examples.view.labels, options, node, progress);
+    tree = cluster_subtree(vectors.matrix, examples.view.labels, examples.view.n_labels, options, node,
+                           progress);
   }
   return tree_arrays(std::move(tree));
 }
@@ -97,10 +96,6 @@ void def_clustering(nb::module_& m) {
         "The upper part of the tree of cluster_labels; nodes with at most most_labels labels are left open. "
         "Returns child_begin, label, and open_node, open_begin, open_label, open_n_seen, open_depth and "
         "open_seed: the arguments of cluster_subtree.");
-  m.def("cluster_subtree", &cluster_below<Vectors>, nb::arg("vectors"), nb::arg("examples"),
-        nb::arg("options"), nb::arg("labels").noconvert(), nb::arg("n_seen"), nb::arg("depth"),
-        nb::arg("seed"), nb::arg("progress"),
-        "The tree below an open node of cluster_top, which is its root: child_begin and label.");
 }
 
 }  // namespace
@@ -126,6 +121,12 @@ void bind_label_clustering(nb::module_& m) {
           nb::arg("seed") = by_default.seed, nb::arg("n_threads") = by_default.n_threads);
   def_clustering<LabelVectors>(m);
   def_clustering<BoundFeatures>(m);
+  m.def("cluster_subtree", &cluster_below, nb::arg("vectors"), nb::arg("examples"), nb::arg("options"),
+        nb::arg("labels").noconvert(), nb::arg("n_seen"), nb::arg("depth"), nb::arg("seed"),
+        nb::arg("progress"),
+        "The tree below an open node of cluster_top, which is its root: child_begin and label. The vectors "
+        "are those "
+        "of its labels, in their order.");
   m.def("join_subtrees", &join_trees, nb::arg("child_begin").noconvert(), nb::arg("label").noconvert(),
         nb::arg("open_node").noconvert(), nb::arg("subtrees"),
         "The tree of cluster_labels, given the top and what cluster_subtree found for each open node: "

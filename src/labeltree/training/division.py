@@ -34,10 +34,12 @@ def label_ranges(examples: Examples, workplace: Workplace) -> list[tuple[int, in
 def labels_of_subtree(n_labels: int, workplace: Workplace) -> int:
     """Return the largest number of labels of a subtree that a task may cluster; 0 to cluster the whole tree at once.
 
-    A training that resumes is divided in every engine: another one may finish it.
+    A training that resumes is divided in every engine: another one may finish it. With a memory limit alone, all
+    children of the root are subtrees: the top of the tree reads vectors from all over their file.
     """
-    whole = workplace.is_here and workplace.identity is None
-    return 0 if whole else max(n_labels // 64, LABELS_OF_SUBTREES)
+    if workplace.is_here and workplace.identity is None:
+        return n_labels - 1 if workplace.is_divided and n_labels > LABELS_OF_SUBTREES else 0
+    return max(n_labels // 64, LABELS_OF_SUBTREES)
 
 
 def subtree_ranges(begin: NDArray[np.int64]) -> list[tuple[int, int]]:

@@ -147,4 +147,4 @@ def cluster_labels(
         "seed": random_state,
     }
     vectors = make_label_vectors(label_vectors, label_vector_prune, examples, run)
-    return clustered_tree(vectors, examples, options, run)
+    return clustered_tree(vectors, examples, options, run, are_computed=isinstance(label_vectors, str))

@@ -14,6 +14,7 @@ from labeltree.training.division import labels_of_subtree, subtree_ranges
 from labeltree.training.shared_arrays import SharedArrays
 from labeltree.training.shared_examples import SharedExamples, share_examples
 from labeltree.training.shared_features import SharedFeatures
+from labeltree.trees.subtree_vectors import SubtreeVectors, subtree_vectors
 from labeltree.trees.tree import LabelTree
 from labeltree.wording import count_text
 
@@ -26,8 +27,10 @@ if TYPE_CHECKING:
 Options = Mapping[str, Any]
 
 
-def clustered_tree(vectors: SharedFeatures, examples: Examples, options: Options, run: Run) -> LabelTree:
-    """Return the tree of hierarchical k-means over label vectors.
+def clustered_tree(
+    vectors: SharedFeatures, examples: Examples, options: Options, run: Run, *, are_computed: bool
+) -> LabelTree:
+    """Return the tree of hierarchical k-means over label vectors, which are computed or the user's.
 
     A node's clusters depend on its labels and its path only. So the subtrees below the first levels are independent.
     """
@@ -48,16 +51,17 @@ def clustered_tree(vectors: SharedFeatures, examples: Examples, options: Options
     if len(top["open_node"]) == 0:
         return LabelTree(top["child_begin"], top["label"])
     opened = workplace.share("open-nodes", top)
-    tasks = [
-        Task(
-            f"subtrees {first} to {last - 1}",
-            subtrees_in_range,
-            (shared, vectors, options, opened, first, last),
-            cost=float(top["open_begin"][last] - top["open_begin"][first]),
-        )
-        for first, last in subtree_ranges(top["open_begin"])
-    ]
-    subtrees = [tree for part in run.parts("subtrees", title, tasks) for tree in _separated(part)]
+    with subtree_vectors(vectors, top, run, are_computed=are_computed) as of_subtrees:
+        tasks = [
+            Task(
+                f"subtrees {first} to {last - 1}",
+                subtrees_in_range,
+                (shared, of_subtrees, options, opened, first, last),
+                cost=float(top["open_begin"][last] - top["open_begin"][first]),
+            )
+            for first, last in subtree_ranges(top["open_begin"])
+        ]
+        subtrees = [tree for part in run.parts("subtrees", title, tasks) for tree in _separated(part)]
     return LabelTree(*_native.join_subtrees(top["child_begin"], top["label"], top["open_node"], subtrees))
 
 
@@ -81,7 +85,7 @@ def top_of_tree(
 
 def subtrees_in_range(
     examples: SharedExamples,
-    vectors: SharedFeatures,
+    vectors: SubtreeVectors,
     options: Options,
     top: SharedArrays,
     first: int,
@@ -93,7 +97,7 @@ def subtrees_in_range(
     begin, labels = arrays["open_begin"], arrays["open_label"]
     trees = [
         _native.cluster_subtree(
-            vectors.open(),
+            vectors.open(arrays, number),
             examples.open(),
             kernel_options,
             labels[begin[number] : begin[number + 1]],
