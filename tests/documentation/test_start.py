@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from tests.command_line import run
 from tests.labelled_texts import labelled_texts
-from tests.pages import DOCS, answer_of_curl, blocks_in, code_blocks
+from tests.pages import ADDRESS, DOCS, answer_of_curl, blocks_in, code_blocks
 from tests.servers import ServerProcess
 
 PAGE = DOCS / "start.md"
@@ -37,7 +37,8 @@ def test_the_page_from_top_to_bottom(tmp_path: Path, monkeypatch: pytest.MonkeyP
     with ExitStack() as stack:
         for language, code in code_blocks(PAGE):
             if language == "python" and "load_tate" not in code:  # the reader has a file
-                exec(compile(code, str(PAGE), "exec"), {})
+                here = code if server is None else code.replace(ADDRESS, server.url)
+                exec(compile(here, str(PAGE), "exec"), {})
             for line in code.splitlines() if language == "bash" else ():
                 command, *words = shlex.split(line, comments=True)
                 if command == "curl":

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -242,6 +243,23 @@ class TestTexts:
         run("decide", tmp_path / "model", train)
         commands = [hint["command"] for hint in run_json("evaluate", tmp_path / "model", train)["hints"]]
         assert not any("decide" in command for command in commands)
+
+    def test_commands_of_hints_name_the_columns(self, tmp_path: Path) -> None:
+        rng = np.random.default_rng(0)
+        groups = ["sea; boat", "man; portrait", "tree; hill"]
+        data = tmp_path / "data.csv"
+        rows = [
+            f"{groups[i % 3].replace(';', '')},{groups[i % 3] if rng.random() < 0.4 else 'other'}\n"
+            for i in range(400)
+        ]
+        data.write_text("Title,Key words\n" + "".join(rows))
+        columns = ("--labels", "Key words", "--separator", ";")
+        run("train", data, "--model", tmp_path / "model", "--text", "Title", *columns)
+        printed = run_json("evaluate", tmp_path / "model", data, *columns)
+        (command,) = [hint["command"] for hint in printed["hints"] if "decide" in hint["command"]]
+        assert f"{'':8}{command}" in run("evaluate", tmp_path / "model", data, *columns).stdout.splitlines()
+        run(*shlex.split(command.replace("VALID", str(data)))[1:])
+        assert run_json("evaluate", tmp_path / "model", data, *columns)["decision"]["metric"] == "micro_f1"
 
     def test_hints_look_at_more_labels_where_rows_have_many(self, tmp_path: Path) -> None:
         """Groups of 12 labels with the probability 0.4: five of them would hide how much a threshold gains."""

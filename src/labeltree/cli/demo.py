@@ -65,7 +65,7 @@ def demo(
         evaluation = Evaluation.measure(classifier, Path(directory), rows)
     if model is None:  # hints are about a model that can be changed
         evaluation = replace(evaluation, hints=[])
-    console.print(evaluation)
+    console.print(evaluation, crop=False)
 
     artworks = ask(tagger, catalogue)
     console.print(titled("\nFive of the test artworks", ", with their most specific subjects; ✓ is right"))

@@ -92,7 +92,15 @@ def evaluate(
     with chosen_engine(ray, workers, max_retries):
         answers = ModelAnswers.of(classifier, model, parameters)
         evaluation = Evaluation.measure(
-            classifier, model, rows, A=A, B=B, label_weight=weight, filtered=filtered, answers=answers
+            classifier,
+            model,
+            rows,
+            A=A,
+            B=B,
+            label_weight=weight,
+            filtered=filtered,
+            answers=answers,
+            data_options=data.options,
         )
     if report is not None:
         title = f"{model.name} on {Path(data.path).name}"
@@ -106,6 +114,6 @@ def evaluate(
     weighted = "" if label_weight is None else f", weighted by {label_weight}"
     about = f" on {data.path}: {evaluation.rows:,} rows, {evaluation.labels:,} labels{weighted}\n"
     console.print(titled(model, about))
-    console.print(evaluation)
+    console.print(evaluation, crop=False)
     if report is not None:
         console.print(f"\n{report}: a page about all this", soft_wrap=True)

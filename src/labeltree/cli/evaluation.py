@@ -72,11 +72,13 @@ class Evaluation:
         label_weight: NDArray[np.float64] | None = None,
         filtered: FilteredPairs | None = None,
         answers: ModelAnswers | None = None,
+        data_options: str = "",
     ) -> Evaluation:
         """Predict rows, one by one and together, and compare with their labels.
 
         If the rows were made from texts, times are of texts: their features are made again. `filtered` pairs do not
         count. `answers` tells where the model answers all rows together; rows one by one are answered here.
+        The commands of hints repeat `data_options`, the options of the data's columns.
         """
         k, n_rows = max(CUTOFFS), rows.n_rows
         X, y, texts = rows.X, rows.y, rows.texts
@@ -101,9 +103,8 @@ class Evaluation:
         decided = DecidedLabels.measure(y, decided_labels)
         hints: list[Hint] = []
         if label_weight is None and filtered is None:
-            hints = find_hints(
-                model, path, decided, n_rows, *_likely_labels(answers, X, y, decided.true_per_row)
-            )
+            likely = _likely_labels(answers, X, y, decided.true_per_row)
+            hints = find_hints(model, path, decided, n_rows, *likely, data_options)
         return cls(
             rows=n_rows,
             labels=len(model.classes_),
@@ -148,11 +149,15 @@ class Evaluation:
         cost.add_row("model", bytes_text(self.model_bytes), "on disk")
         if self.peak_memory_bytes is not None:
             cost.add_row("memory", bytes_text(self.peak_memory_bytes), "peak, data included")
-        parts = [Padding(quality, (0, 0, 1, 2)), Padding(self._decision_table(), (0, 0, 1, 2))]
+        parts: list[Padding | Text] = [
+            Padding(quality, (0, 0, 1, 2)),
+            Padding(self._decision_table(), (0, 0, 1, 2)),
+        ]
         parts.append(Padding(cost, (0, 0, 0, 2)))
         for hint in self.hints:
             parts.append(Padding(Text.assemble(("Hint: ", "bold"), hint.finding), (1, 0, 0, 2)))
-            parts.append(Padding(Text(hint.command, "cyan", no_wrap=True, overflow="ignore"), (0, 0, 0, 8)))
+            # Without Padding, which would cut a long command.
+            parts.append(Text(f"{'':8}{hint.command}", "cyan", no_wrap=True, overflow="ignore"))
         return Group(*parts)
 
     def _decision_table(self) -> Table:

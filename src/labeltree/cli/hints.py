@@ -31,8 +31,12 @@ def find_hints(
     n_rows: int,
     probabilities: NDArray[np.float32],
     hits: NDArray[np.bool_],
+    data_options: str = "",
 ) -> list[Hint]:
-    """Return hints from the best labels of each row, their probabilities and whether they are true."""
+    """Return hints from the best labels of each row, their probabilities and whether they are true.
+
+    `data_options` are the options of the data's columns, which the commands repeat.
+    """
     hints: list[Hint] = []
     if not hits.any():  # such as where the model knows none of the labels
         return hints
@@ -47,14 +51,14 @@ def find_hints(
             Hint(
                 f"{decided.predicted_per_row:.1f} labels per row are predicted, {decided.true_per_row:.1f} are true. "
                 f"With the threshold {threshold:.2g}, micro F1 would be {value:.1%} or more.",
-                f"labeltree decide {path} VALID --metric micro_f1",
+                f"labeltree decide {path} VALID{data_options} --metric micro_f1",
             )
         )
     found = miscalibrated(_calibration(probabilities, hits, n_true, n_rows))
     if found is not None and can_be_calibrated(model):
         maps = getattr(model.model_.forest, "calibration", None)
         advice = "" if maps is None else f" {ALREADY_CALIBRATED}"
-        hints.append(Hint(found.describe() + advice, f"labeltree calibrate {path} VALID"))
+        hints.append(Hint(found.describe() + advice, f"labeltree calibrate {path} VALID{data_options}"))
     return hints
 
 
