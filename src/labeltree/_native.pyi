@@ -202,6 +202,16 @@ def normalize_blocks(begin: Annotated[NDArray[numpy.int64], dict(shape=(None,), 
     Scale the probabilities of siblings, block after block, to sum to 1 where they sum to less.
     """
 
+def bin_scores(score: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], positive: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], edges: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple:
+    """
+    Sums over the pairs whose scores lie between two edges: of weights, of the weights of positive pairs, and of scores times weights.
+    """
+
+def pool(value: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple:
+    """
+    Isotonic regression: where each range of equal values begins, and the values.
+    """
+
 class Loss(enum.Enum):
     squared_hinge = 0
 
