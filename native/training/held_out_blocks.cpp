@@ -159,7 +159,8 @@ void HeldOutTrial::try_group(size_t number, Worker& worker) {
   GroupPairs& pairs = pairs_[number];
   const std::vector<Place> places = draw(held_out, columns, n_columns, pairs);
   if (places.empty()) return;
-  const size_t n_C = task_.C_values.size();
+  const size_t n_C = task_.n_C;
+  const float* C_values = task_.C_values + number * n_C;
   pairs.score.resize(places.size() * n_C);
 
   int64_t n_positive[kMaxLanes] = {};
@@ -197,7 +198,7 @@ void HeldOutTrial::try_group(size_t number, Worker& worker) {
     lane_C.clear();
     for (size_t k = first; k < last; ++k) {
       lane_column.insert(lane_column.end(), learnable.begin(), learnable.end());
-      lane_C.insert(lane_C.end(), n_learnable, task_.C_values[k]);
+      lane_C.insert(lane_C.end(), n_learnable, C_values[k]);
     }
     const auto n_lanes = static_cast<int>(lane_column.size());
     if (n_lanes > 0) {
@@ -288,7 +289,7 @@ HeldOutPairs HeldOutTrial::joined() {
   all.row.reserve(n);
   all.column.reserve(n);
   all.positive.reserve(n);
-  all.score.reserve(n * task_.C_values.size());
+  all.score.reserve(n * task_.n_C);
   for (GroupPairs& pairs : pairs_) {  // given up one by one
     all.node.insert(all.node.end(), pairs.node.begin(), pairs.node.end());
     all.row.insert(all.row.end(), pairs.row.begin(), pairs.row.end());
@@ -311,7 +312,8 @@ void check_task(const SolverOptions& options, const HeldOutTask& task, int64_t n
         "held_out must be 0 (to train on), 1 (held out) or 2 (to ignore) for each row, got " +
         std::to_string(task.held_out[row]) + " for row " + std::to_string(row));
   }
-  for (const float C : task.C_values) {
+  for (size_t i = 0; i < task.groups.size() * task.n_C; ++i) {
+    const float C = task.C_values[i];
     if (C > 0 && std::isfinite(C)) continue;
     throw std::invalid_argument("C_values must be positive numbers, got " + std::to_string(C));
   }

@@ -24,8 +24,9 @@ struct HeldOutGroup {
 struct HeldOutTask {
   const uint8_t* held_out = nullptr;  // per row: a RowUse
   std::vector<HeldOutGroup> groups;
-  std::vector<float> C_values;
-  double negative_share = 1;  // the chance of a negative pair to be kept
+  const float* C_values = nullptr;  // [group][C]
+  size_t n_C = 0;                   // of each group
+  double negative_share = 1;        // the chance of a negative pair to be kept
 };
 
 // Pairs of a held-out row and a node of a group whose parent is positive for the row, by group, row and
@@ -38,8 +39,8 @@ struct HeldOutPairs {
   std::vector<float> score;       // [pair][C]
 };
 
-// Learns each group with each C from the rows to train on, as train_blocks() would with C in place of its
-// own, and scores the held-out rows of the block. Every C starts from nothing, as training does: from the
+// Learns each group with each of its C from the rows to train on, as train_blocks() would with C in place of
+// its own, and scores the held-out rows of the block. Every C starts from nothing, as training does: from the
 // solution of another C, a few passes lead nearer to the optimum than training comes. All positive pairs are
 // kept; a negative one is kept by a number that depends on seed, row and node alone.
 //

@@ -68,7 +68,7 @@ def all_groups(tree: LabelTree, examples: Examples) -> tuple[Any, list[np.ndarra
 def held_out_blocks(
     tree: LabelTree,
     examples: Examples,
-    C: list[float],
+    C: Any,
     *,
     held_out: Any = HELD_OUT,
     groups: Any = None,
@@ -77,7 +77,10 @@ def held_out_blocks(
     assignment: Any = None,
     **options: Any,
 ) -> dict[str, np.ndarray]:
-    """`groups` has the blocks, and the columns of each; by default all columns to learn, as training groups them."""
+    """`groups` has the blocks, and the columns of each; by default all columns to learn, as training groups them.
+
+    `C` has the values of every group, or a row of values for each group.
+    """
     block, columns = all_groups(tree, examples) if groups is None else groups
     return _native.held_out_blocks(
         tree.native,
@@ -87,7 +90,7 @@ def held_out_blocks(
         np.asarray(block, dtype=np.int32),
         np.cumsum([0, *map(len, columns)], dtype=np.int64),
         np.concatenate([np.empty(0), *columns]).astype(np.int32),
-        np.asarray(C, dtype=np.float32),
+        np.ascontiguousarray(np.broadcast_to(np.float32(C), (len(block), np.shape(C)[-1]))),
         negative_share,
         progress or _native.Progress(),
         assignment,
@@ -282,6 +285,17 @@ def test_each_c_gives_what_it_gives_alone() -> None:
         alone = held_out_blocks(TREE, examples, [C], **precise)
         np.testing.assert_allclose(alone["score"][:, 0], together["score"][:, column], rtol=0, atol=2e-3)
     assert np.abs(np.diff(together["score"], axis=1)).max() > 0.1
+
+
+def test_every_group_has_its_own_c() -> None:
+    examples = examples_of()
+    blocks, columns = [2, 1, 5], [range(25), range(20), range(2)]
+    own = [[0.1, 1.0], [0.5, 3.0], [2.0, 0.2]]
+    together = held_out_blocks(TREE, examples, own, groups=(blocks, columns))
+    for g, (block, of_group, C) in enumerate(zip(blocks, columns, own, strict=True)):
+        alone = held_out_blocks(TREE, examples, C, groups=([block], [of_group]))
+        part = slice(*together["group_begin"][g : g + 2])
+        np.testing.assert_array_equal(together["score"][part], alone["score"])
 
 
 def test_a_share_of_the_negative_pairs() -> None:
