@@ -203,6 +203,15 @@ def test_weights_of_rows_weigh_pairs_and_the_training() -> None:
     assert np.abs(kept.score - other.score).max() > 0.05
 
 
+def test_large_blocks_may_learn_from_fewer_rows() -> None:
+    whole = draw(TREE, examples_of(), 0, 1)
+    part = draw(TREE, examples_of(), 0, 1, replace(SIZE, most_rows=200))
+    assert_same(whole, part, ["held_out", "block", "level"])
+    every, some = scores_of(whole), scores_of(part)
+    assert_same(every, some, ["row", "level", "positive", "weight"])
+    assert np.abs(every.score - some.score)[every.level == 0].max() > 0.01
+
+
 def test_every_level_is_scored_with_its_own_c() -> None:
     drawn = draw(TREE, examples_of(), 0, 1)
     settings = replace(settings_of(LabelTreeClassifier(tol=1e-4, max_iter=1000)), C=[0.1, 3.0])

@@ -22,7 +22,7 @@ FACTORS = (1 / 8, 1 / STEP, 1.0, STEP)
 MOST_EXTENSIONS = 3
 
 #: With 8 columns, four C fill the 32 lanes of the kernel.
-SIZE = TrialSize(n_columns=8, n_positive=800, most_work=0.1)
+SIZE = TrialSize(n_columns=8, n_positive=800, most_work=0.1, most_rows=10_000)
 
 #: Levels with fewer positive pairs take the C of the whole tree.
 FEWEST_POSITIVES = 100

@@ -85,11 +85,14 @@ class TrialSize:
         Number of positive pairs that are wanted on every level.
     most_work : float
         No more blocks are drawn for them when their groups make up this share of the level's work.
+    most_rows : int, optional
+        Number of rows that a large block has about; fewer are trained on. All by default.
     """
 
     n_columns: int
     n_positive: int
     most_work: float
+    most_rows: int | None = None
 
 
 @dataclass(frozen=True)
@@ -143,6 +146,8 @@ class Trial:
         Memory that training each group needs.
     rows : dict of arrays
         The rows of each node.
+    most_rows : int
+        In a block with more rows, so many are drawn, and those among them that are not held out are trained on.
     negative_share : float
         Share of the pairs with a negative node that are scored.
     seed : int
@@ -158,6 +163,7 @@ class Trial:
     level_scale: FloatArray
     n_bytes: FloatArray
     rows: Arrays
+    most_rows: int
     negative_share: float
     seed: int
 
@@ -199,6 +205,7 @@ class Trial:
             scale,
             ENTRY_BYTES * blocks.n_entries[kept] + TRIAL_ROW_BYTES * blocks.n_rows[kept].astype(np.float64),
             source.rows,
+            n_rows if size.most_rows is None else size.most_rows,
             min(1.0, NEGATIVE_PAIRS / max(n_pairs, 1.0)),
             seed,
         )
@@ -265,6 +272,7 @@ class Trial:
                 np.cumsum([0, *(len(drawn) for drawn in columns)], dtype=np.int64),
                 np.concatenate(columns),
                 C_values,
+                self.most_rows,
                 self.negative_share,
                 progress,
                 self.rows,
