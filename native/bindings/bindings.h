@@ -25,6 +25,7 @@ void bind_label_columns(nanobind::module_& m);
 void bind_label_tree(nanobind::module_& m);
 void bind_label_vectors(nanobind::module_& m);
 void bind_link(nanobind::module_& m);
+void bind_score_bins(nanobind::module_& m);
 void bind_max_margin(nanobind::module_& m);
 void bind_node_assignment(nanobind::module_& m);
 void bind_one_vs_rest(nanobind::module_& m);

@@ -10,6 +10,7 @@ NB_MODULE(_native, m) {
   labeltree::bind_examples(m);
   labeltree::bind_kernels(m);
   labeltree::bind_link(m);
+  labeltree::bind_score_bins(m);
   labeltree::bind_solver_options(m);
   labeltree::bind_example_order(m);
   labeltree::bind_block_store(m);

@@ -51,9 +51,13 @@ class HeldOutTrial {
         blocks_(sibling_blocks(tree, assignment_, examples.n_rows(), all_blocks(tree), all_rows_)),
         first_group_(blocks_.size() + 1, 0),
         parts_(blocks_.size()),
+        train_share_(blocks_.size(), 0.0),
         pairs_(task.groups.size()) {
     check_groups();
-    for (const HeldOutGroup& group : task_.groups) parts_[group.block].add_user();
+    for (const HeldOutGroup& group : task_.groups) {
+      parts_[group.block].add_user();
+      train_share_[group.block] = std::max(train_share_[group.block], train_share(group));
+    }
     for (const ColumnGroup& group : column_groups(blocks_)) ++first_group_[group.block + 1];
     std::partial_sum(first_group_.begin(), first_group_.end(), first_group_.begin());
   }
@@ -74,7 +78,8 @@ class HeldOutTrial {
   void check_groups() const;
   void try_groups();
   void try_group(size_t number, Worker& worker);
-  BlockParts split(const SiblingBlock& block, LocalBlockMaker& maker) const;
+  double train_share(const HeldOutGroup& group) const;
+  BlockParts split(const SiblingBlock& block, double share, LocalBlockMaker& maker) const;
   std::vector<Place> draw(const SiblingBlock& held_out, const int32_t* columns, int n_columns,
                           GroupPairs& pairs) const;
   StoredGroup stored(const GroupProblem& problem, const SingleFeatures& singles,
@@ -90,7 +95,8 @@ class HeldOutTrial {
   const std::vector<SiblingBlock> blocks_;
   std::vector<uint64_t> first_group_;  // of each block, among all groups of the tree
   std::vector<SharedValue<BlockParts>> parts_;
-  std::vector<GroupPairs> pairs_;  // of each group of the task
+  std::vector<double> train_share_;  // of the rows of each block: the most that a group wants
+  std::vector<GroupPairs> pairs_;    // of each group of the task
 };
 
 void HeldOutTrial::check_groups() const {
@@ -150,7 +156,7 @@ void HeldOutTrial::try_group(size_t number, Worker& worker) {
   int32_t columns[kMaxLanes];
   for (int c = 0; c < n_columns; ++c) columns[c] = block.columns[group.places[c]];
   const std::shared_ptr<const BlockParts> parts =
-      parts_[group.block].take([&] { return split(block, worker.maker); });
+      parts_[group.block].take([&] { return split(block, train_share_[group.block], worker.maker); });
   const auto with_rows = [&](const std::vector<int32_t>& rows) {
     return SiblingBlock{block.first_node, block.n_nodes, {}, rows.data(), static_cast<int64_t>(rows.size())};
   };
@@ -159,7 +165,8 @@ void HeldOutTrial::try_group(size_t number, Worker& worker) {
   GroupPairs& pairs = pairs_[number];
   const std::vector<Place> places = draw(held_out, columns, n_columns, pairs);
   if (places.empty()) return;
-  const size_t n_C = task_.C_values.size();
+  const size_t n_C = task_.n_C;
+  const float* C_values = task_.C_values + number * n_C;
   pairs.score.resize(places.size() * n_C);
 
   int64_t n_positive[kMaxLanes] = {};
@@ -197,7 +204,7 @@ void HeldOutTrial::try_group(size_t number, Worker& worker) {
     lane_C.clear();
     for (size_t k = first; k < last; ++k) {
       lane_column.insert(lane_column.end(), learnable.begin(), learnable.end());
-      lane_C.insert(lane_C.end(), n_learnable, task_.C_values[k]);
+      lane_C.insert(lane_C.end(), n_learnable, C_values[k]);
     }
     const auto n_lanes = static_cast<int>(lane_column.size());
     if (n_lanes > 0) {
@@ -219,11 +226,25 @@ void HeldOutTrial::try_group(size_t number, Worker& worker) {
   }
 }
 
-BlockParts HeldOutTrial::split(const SiblingBlock& block, LocalBlockMaker& maker) const {
+// Of columns with few positive rows, too few would be left, and a larger C would look better than it is.
+double HeldOutTrial::train_share(const HeldOutGroup& group) const {
+  const SiblingBlock& block = blocks_[group.block];
+  const int32_t rarest = block.columns[group.places[group.n_columns - 1]];
+  const double of_rows = static_cast<double>(task_.most_rows) / static_cast<double>(block.n_rows);
+  const double of_rarest =
+      kFewestPositive / static_cast<double>(assignment_.n_rows(block.first_node + rarest));
+  return std::max({of_rows, of_rarest, kLeastTrainShare});
+}
+
+BlockParts HeldOutTrial::split(const SiblingBlock& block, double share, LocalBlockMaker& maker) const {
   BlockParts parts;
+  const uint64_t seed = mix_seed(options_.seed, static_cast<uint64_t>(block.first_node));
+  const auto is_drawn = [&](int32_t row) {
+    return share >= 1 || unit_number(mix_seed(seed, static_cast<uint64_t>(row))) < share;
+  };
   for (const int32_t* row = block.rows; row != block.rows + block.n_rows; ++row) {
     const auto use = static_cast<RowUse>(task_.held_out[*row]);
-    if (use == RowUse::train) parts.kept.push_back(*row);
+    if (use == RowUse::train && is_drawn(*row)) parts.kept.push_back(*row);
     if (use == RowUse::hold_out) parts.held_out.push_back(*row);
   }
   if (parts.held_out.empty()) return parts;
@@ -288,7 +309,7 @@ HeldOutPairs HeldOutTrial::joined() {
   all.row.reserve(n);
   all.column.reserve(n);
   all.positive.reserve(n);
-  all.score.reserve(n * task_.C_values.size());
+  all.score.reserve(n * task_.n_C);
   for (GroupPairs& pairs : pairs_) {  // given up one by one
     all.node.insert(all.node.end(), pairs.node.begin(), pairs.node.end());
     all.row.insert(all.row.end(), pairs.row.begin(), pairs.row.end());
@@ -311,9 +332,13 @@ void check_task(const SolverOptions& options, const HeldOutTask& task, int64_t n
         "held_out must be 0 (to train on), 1 (held out) or 2 (to ignore) for each row, got " +
         std::to_string(task.held_out[row]) + " for row " + std::to_string(row));
   }
-  for (const float C : task.C_values) {
+  for (size_t i = 0; i < task.groups.size() * task.n_C; ++i) {
+    const float C = task.C_values[i];
     if (C > 0 && std::isfinite(C)) continue;
     throw std::invalid_argument("C_values must be positive numbers, got " + std::to_string(C));
+  }
+  if (task.most_rows < 1) {
+    throw std::invalid_argument("most_rows must be at least 1, got " + std::to_string(task.most_rows));
   }
   if (!(task.negative_share >= 0 && task.negative_share <= 1)) {
     throw std::invalid_argument("negative_share must be from 0 to 1, got " +

@@ -21,11 +21,16 @@ struct HeldOutGroup {
   int64_t n_columns;
 };
 
+// What a block with too many rows keeps of them at least, and of the positive rows of a column, about.
+constexpr double kLeastTrainShare = 0.1, kFewestPositive = 30;
+
 struct HeldOutTask {
   const uint8_t* held_out = nullptr;  // per row: a RowUse
   std::vector<HeldOutGroup> groups;
-  std::vector<float> C_values;
-  double negative_share = 1;  // the chance of a negative pair to be kept
+  const float* C_values = nullptr;  // [group][C]
+  size_t n_C = 0;                   // of each group
+  int64_t most_rows = 0;            // of a block with more of them, a share is drawn to train on
+  double negative_share = 1;        // the chance of a negative pair to be kept
 };
 
 // Pairs of a held-out row and a node of a group whose parent is positive for the row, by group, row and
@@ -38,10 +43,11 @@ struct HeldOutPairs {
   std::vector<float> score;       // [pair][C]
 };
 
-// Learns each group with each C from the rows to train on, as train_blocks() would with C in place of its
-// own, and scores the held-out rows of the block. Every C starts from nothing, as training does: from the
+// Learns each group with each of its C from the rows to train on, as train_blocks() would with C in place of
+// its own, and scores the held-out rows of the block. Every C starts from nothing, as training does: from the
 // solution of another C, a few passes lead nearer to the optimum than training comes. All positive pairs are
-// kept; a negative one is kept by a number that depends on seed, row and node alone.
+// kept; a negative one is kept by a number that depends on seed, row and node alone. So is a row to train on,
+// where a block has more than `most_rows`, by one that depends on seed, row and block.
 //
 // The columns of groups are those that need learning when all rows are trained on. A column without a row of
 // each class among the rows to train on has the score of a constant column, as in a model of these rows. Only

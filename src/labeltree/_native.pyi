@@ -202,6 +202,16 @@ def normalize_blocks(begin: Annotated[NDArray[numpy.int64], dict(shape=(None,), 
     Scale the probabilities of siblings, block after block, to sum to 1 where they sum to less.
     """
 
+def bin_scores(score: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], positive: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], edges: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple:
+    """
+    Sums over the pairs whose scores lie between two edges: of weights, of the weights of positive pairs, and of scores times weights.
+    """
+
+def pool(value: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple:
+    """
+    Isotonic regression: where each range of equal values begins, and the values.
+    """
+
 class Loss(enum.Enum):
     squared_hinge = 0
 
@@ -586,9 +596,9 @@ def block_costs(tree: Tree, examples: Examples, assignment: dict, options: Solve
     What training costs per block: n_rows, n_entries and n_columns, the columns that need learning.
     """
 
-def held_out_blocks(tree: Tree, examples: Examples, options: SolverOptions, held_out: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], block: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], column_begin: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], column: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], C_values: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], negative_share: float, progress: Progress, assignment: dict | None = None) -> dict:
+def held_out_blocks(tree: Tree, examples: Examples, options: SolverOptions, held_out: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], block: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], column_begin: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], column: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], C_values: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], most_rows: int, negative_share: float, progress: Progress, assignment: dict | None = None) -> dict:
     """
-    Learn groups of columns of blocks from the rows where held_out is 0, with each C, and score the rows where it is 1; returns group_begin, node, row, column, positive and score of the pairs.
+    Learn groups of columns of blocks from the rows where held_out is 0, with each C of the group, and score the rows where it is 1; returns group_begin, node, row, column, positive and score of the pairs.
     """
 
 def train_softmax(tree: Tree, examples: Examples, options: SolverOptions, progress: Progress) -> dict:

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_matrix
 from tests.documents import documents
 
 from labeltree import LabelTree, _native
@@ -68,16 +69,20 @@ def all_groups(tree: LabelTree, examples: Examples) -> tuple[Any, list[np.ndarra
 def held_out_blocks(
     tree: LabelTree,
     examples: Examples,
-    C: list[float],
+    C: Any,
     *,
     held_out: Any = HELD_OUT,
     groups: Any = None,
+    most_rows: int = 1_000_000,
     negative_share: float = 1.0,
     progress: _native.Progress | None = None,
     assignment: Any = None,
     **options: Any,
 ) -> dict[str, np.ndarray]:
-    """`groups` has the blocks, and the columns of each; by default all columns to learn, as training groups them."""
+    """`groups` has the blocks, and the columns of each; by default all columns to learn, as training groups them.
+
+    `C` has the values of every group, or a row of values for each group.
+    """
     block, columns = all_groups(tree, examples) if groups is None else groups
     return _native.held_out_blocks(
         tree.native,
@@ -87,7 +92,8 @@ def held_out_blocks(
         np.asarray(block, dtype=np.int32),
         np.cumsum([0, *map(len, columns)], dtype=np.int64),
         np.concatenate([np.empty(0), *columns]).astype(np.int32),
-        np.asarray(C, dtype=np.float32),
+        np.ascontiguousarray(np.broadcast_to(np.float32(C), (len(block), np.shape(C)[-1]))),
+        most_rows,
         negative_share,
         progress or _native.Progress(),
         assignment,
@@ -284,6 +290,58 @@ def test_each_c_gives_what_it_gives_alone() -> None:
     assert np.abs(np.diff(together["score"], axis=1)).max() > 0.1
 
 
+def test_every_group_has_its_own_c() -> None:
+    examples = examples_of()
+    blocks, columns = [2, 1, 5], [range(25), range(20), range(2)]
+    own = [[0.1, 1.0], [0.5, 3.0], [2.0, 0.2]]
+    together = held_out_blocks(TREE, examples, own, groups=(blocks, columns))
+    for g, (block, of_group, C) in enumerate(zip(blocks, columns, own, strict=True)):
+        alone = held_out_blocks(TREE, examples, C, groups=([block], [of_group]))
+        part = slice(*together["group_begin"][g : g + 2])
+        np.testing.assert_array_equal(together["score"][part], alone["score"])
+
+
+#: Of 500 rows; the first two of ten labels have 300 each.
+LARGE = LabelTree.flat(10)
+
+
+def large_examples() -> Examples:
+    random = np.random.default_rng(5)
+    y = np.zeros((500, 10), dtype=np.int8)
+    y[:300, 0] = y[200:, 1] = 1
+    y[np.arange(20), random.integers(2, 10, 20)] = 1
+    return examples_of(y=csr_matrix(y), n_labels=10)
+
+
+def test_a_large_block_learns_from_a_share_of_its_rows() -> None:
+    examples = large_examples()
+    groups = ([1], [[0, 1]])
+    whole = held_out_blocks(LARGE, examples, [1.0], groups=groups)
+    for most_rows in (500, 10_000):
+        same = held_out_blocks(LARGE, examples, [1.0], groups=groups, most_rows=most_rows)
+        np.testing.assert_array_equal(same["score"], whole["score"])
+    part = held_out_blocks(LARGE, examples, [1.0], groups=groups, most_rows=100)
+    for name in ("row", "node", "positive"):  # all held-out rows are scored
+        np.testing.assert_array_equal(part[name], whole[name])
+    assert np.abs(part["score"] - whole["score"]).max() > 0.05
+    # As if the others were ignored: here a fifth of the rows, drawn by numbers of their own.
+    again = held_out_blocks(LARGE, examples, [1.0], groups=groups, most_rows=100, n_threads=3)
+    np.testing.assert_array_equal(again["score"], part["score"])
+
+
+def test_columns_of_few_rows_keep_about_thirty() -> None:
+    examples = large_examples()
+    rare = ([1], [[0, 1, 2]])
+    whole = held_out_blocks(LARGE, examples, [1.0], groups=rare)
+    part = held_out_blocks(LARGE, examples, [1.0], groups=rare, most_rows=50)
+    np.testing.assert_array_equal(part["score"], whole["score"])
+    # A tenth of the rows would leave 30 of 300 positive ones, fewer are not drawn.
+    tenth, fewer = (
+        held_out_blocks(LARGE, examples, [1.0], groups=([1], [[0, 1]]), most_rows=n) for n in (50, 5)
+    )
+    np.testing.assert_array_equal(tenth["score"], fewer["score"])
+
+
 def test_a_share_of_the_negative_pairs() -> None:
     examples = examples_of()
     everything = held_out_blocks(TREE, examples, [1.0])
@@ -354,6 +412,7 @@ def test_groups_of_a_tree() -> None:
         ({"C": []}, "C_values must have at least one value"),
         ({"C": [1.0, 0.0]}, "C_values must be positive numbers, got 0"),
         ({"C": [np.nan]}, "C_values must be positive numbers, got nan"),
+        ({"most_rows": 0}, "most_rows must be at least 1, got 0"),
         ({"negative_share": 1.5}, "negative_share must be from 0 to 1, got 1.5"),
         ({"negative_share": np.nan}, "negative_share must be from 0 to 1, got nan"),
         (

@@ -60,10 +60,9 @@ def settings_of(model: LabelTreeClassifier) -> SolverSettings:
 def scores_of(
     trial: Trial, C_values: list[float] | None = None, n_threads: int = 1, **parameters: Any
 ) -> TrialScores:
-    levels = np.unique(trial.level).tolist()
     with phases(-1) as shown:
         return trial.scores(
-            settings_of(LabelTreeClassifier(**parameters)), C_values or [1.0], levels, Run(n_threads, shown)
+            settings_of(LabelTreeClassifier(**parameters)), C_values or [1.0], Run(n_threads, shown)
         )
 
 
@@ -114,21 +113,32 @@ def test_no_more_blocks_are_drawn_than_are_needed() -> None:
 
 @given(st.integers(1, 5_000), st.integers(0, 100))
 def test_weights_of_columns_sum_to_their_number(n: int, seed: int) -> None:
-    columns, weight = draw_columns(n, N_COLUMNS, np.random.default_rng(seed))
+    (columns,), (weight,) = draw_columns([n], N_COLUMNS, np.random.default_rng(seed))
     assert weight.sum() == n
     assert len(columns) == len(weight) <= N_COLUMNS
     assert (weight >= 1).all()
     assert (np.diff(columns) > 0).all()
     assert columns[0] >= 0
     assert columns[-1] < n
-    if n <= 4:
+    if n <= 3:
         assert columns.tolist() == list(range(n))
+
+
+def test_blocks_that_are_drawn_together_are_those_drawn_one_by_one() -> None:
+    sizes = [1, 300, 7, 2, 900]
+    together, alone = np.random.default_rng(3), np.random.default_rng(3)
+    columns, weight = draw_columns(sizes, N_COLUMNS, together)
+    for n, found, of_found in zip(sizes, columns, weight, strict=True):
+        (expected,), (of_expected,) = draw_columns([n], N_COLUMNS, alone)
+        np.testing.assert_array_equal(found, expected)
+        np.testing.assert_array_equal(of_found, of_expected)
+    assert draw_columns([], N_COLUMNS, together) == ([], [])
 
 
 def test_weighted_columns_stand_for_all() -> None:
     random = np.random.default_rng(0)
     value = 1 / np.arange(1, 201)
-    drawn = [draw_columns(200, N_COLUMNS, random) for _ in range(4_000)]
+    drawn = list(zip(*draw_columns([200] * 4_000, N_COLUMNS, random), strict=True))
     estimates = [weight @ value[columns] for columns, weight in drawn]
     error = np.std(estimates) / np.sqrt(len(estimates))
     assert abs(np.mean(estimates) - value.sum()) < 4 * error
@@ -193,6 +203,15 @@ def test_weights_of_rows_weigh_pairs_and_the_training() -> None:
     assert np.abs(kept.score - other.score).max() > 0.05
 
 
+def test_large_blocks_may_learn_from_fewer_rows() -> None:
+    whole = draw(TREE, examples_of(), 0, 1)
+    part = draw(TREE, examples_of(), 0, 1, replace(SIZE, most_rows=200))
+    assert_same(whole, part, ["held_out", "block", "level"])
+    every, some = scores_of(whole), scores_of(part)
+    assert_same(every, some, ["row", "level", "positive", "weight"])
+    assert np.abs(every.score - some.score)[every.level == 0].max() > 0.01
+
+
 def test_every_level_is_scored_with_its_own_c() -> None:
     drawn = draw(TREE, examples_of(), 0, 1)
     settings = replace(settings_of(LabelTreeClassifier(tol=1e-4, max_iter=1000)), C=[0.1, 3.0])
@@ -241,9 +260,7 @@ def test_large_groups_are_trained_alone_within_a_memory(tmp_path: Path) -> None:
         run = Run(2, Watched(None), workplace=Workplace(directory=tmp_path, memory=memory))
         limited = Trial.draw(TrialSource.of(TREE, examples_of(), run), SIZE, 3)
         assert (memory is None) or isinstance(limited.rows["rows"], np.memmap)
-        return limited.scores(
-            settings_of(LabelTreeClassifier()), [0.5, 1.0], np.unique(trial.level).tolist(), run
-        )
+        return limited.scores(settings_of(LabelTreeClassifier()), [0.5, 1.0], run)
 
     whole = scored(None)
     assert len(titles) == 1

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from labeltree import _native
+
 FloatArray = NDArray[np.float64]
 
 #: Scores are put into at most about twice this many bins.
@@ -45,20 +47,27 @@ class ScoreBins:
     ) -> ScoreBins:
         """Put pairs into bins, by default of equal shares of the positive scores and of the negative ones."""
         edges = bin_edges(score, positive) if edges is None else edges
-        at = np.searchsorted(edges, score, side="right")
-        mass = np.bincount(at, weight, len(edges) + 1)
+        mass, positives, total = _native.bin_scores(score, positive.view(np.uint8), weight, edges)
         there = mass > 0
-        mean = np.bincount(at, weight * score, len(edges) + 1)[there] / mass[there]
-        positives: FloatArray = np.bincount(at, weight * positive, len(edges) + 1)[there].astype(np.float64)
-        return cls(mean, positives, mass[there] - positives, float(score.min()), float(score.max()))
+        mass, positives = mass[there], positives[there]
+        return cls(total[there] / mass, positives, mass - positives, float(score.min()), float(score.max()))
 
 
 def bin_edges(score: FloatArray, positive: NDArray[np.bool_]) -> FloatArray:
     """Return edges of bins with equal shares of the positive scores and of the negative ones."""
-    shares = np.linspace(0, 1, N_BINS + 1)
     parts = [score[positive], score[~positive]]
     few = [part[:: len(part) // EDGE_SCORES + 1] for part in parts if len(part) > 0]
-    return np.unique(np.concatenate([np.quantile(part, shares) for part in few]))
+    return np.unique(np.concatenate([_quantiles(part) for part in few]))
+
+
+def _quantiles(score: FloatArray) -> FloatArray:
+    """Return the quantiles of N_BINS equal shares: those of NumPy, in a tenth of its time."""
+    ordered = np.sort(score)
+    at = np.linspace(0, 1, N_BINS + 1) * (len(score) - 1)
+    below = at.astype(np.int64)
+    low, high = ordered[below], ordered[np.minimum(below + 1, len(score) - 1)]
+    quantiles: FloatArray = low + (high - low) * (at - below)
+    return quantiles
 
 
 def fit_knots(bins: ScoreBins) -> tuple[FloatArray, FloatArray]:
@@ -70,14 +79,10 @@ def fit_knots(bins: ScoreBins) -> tuple[FloatArray, FloatArray]:
     one more negative pair would give, and to one at the highest score, with that of one more positive pair. No map says
     0 or 1.
     """
-    from sklearn.isotonic import isotonic_regression
-
     mass = bins.positive + bins.negative
-    fitted = isotonic_regression(bins.positive / mass, sample_weight=mass)
-    starts = np.flatnonzero(np.diff(fitted, prepend=-1.0) > 0)
+    starts, values = _native.pool(bins.positive / mass, mass)
     total = np.add.reduceat(mass, starts)
     knots = np.add.reduceat(mass * bins.score, starts) / total
-    values = fitted[starts]
     first, last = values[0] * total[0] / (total[0] + 1), (values[-1] * total[-1] + 1) / (total[-1] + 1)
     knots = np.concatenate([[bins.lowest], knots, [bins.highest]])
     values = np.concatenate([[first], values, [last]])

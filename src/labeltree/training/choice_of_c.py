@@ -22,7 +22,7 @@ FACTORS = (1 / 8, 1 / STEP, 1.0, STEP)
 MOST_EXTENSIONS = 3
 
 #: With 8 columns, four C fill the 32 lanes of the kernel.
-SIZE = TrialSize(n_columns=8, n_positive=800, most_work=0.1)
+SIZE = TrialSize(n_columns=8, n_positive=800, most_work=0.1, most_rows=10_000)
 
 #: Levels with fewer positive pairs take the C of the whole tree.
 FEWEST_POSITIVES = 100
@@ -69,21 +69,20 @@ def choose_c(source: TrialSource, settings: SolverSettings, seed: int, run: Run)
     if len(trial.level) == 0:
         return None
     judged_first = np.random.default_rng([trial.seed, 1]).random(len(trial.held_out)) < 0.5
-    levels: list[int] = np.unique(trial.level).tolist()
     losses: dict[float, dict[int, float]] = {}
     wanted = [start * factor for factor in FACTORS]
     for _ in range(1 + MOST_EXTENSIONS):
-        found = trial.scores(settings, wanted, levels, run)
+        found = trial.scores(settings, wanted, run)
         if found.positive.all() or not found.positive.any():
             return None
-        for number, C in enumerate(wanted):
-            with_C = replace(found, score=found.score[:, number])
-            losses[C] = {
-                level: float(trial.level_scale[level])
-                * calibrated_loss(with_C.take(of_level), judged_first[found.row[of_level]])
-                for level in levels
-                if (of_level := found.level == level).any()
-            }
+        losses |= {C: {} for C in wanted}
+        for level in np.unique(found.level).tolist():
+            pairs = found.take(np.flatnonzero(found.level == level))
+            first, scale = judged_first[pairs.row], float(trial.level_scale[level])
+            for number, C in enumerate(wanted):
+                losses[C][level] = scale * calibrated_loss(
+                    replace(pairs, score=pairs.score[:, number]), first
+                )
         total = {C: sum(losses[C].values()) for C in sorted(losses)}
         best = min(total, key=lambda C: total[C])
         if best == min(total):
@@ -134,7 +133,8 @@ def calibrated_loss(scores: TrialScores, judged_first: NDArray[np.bool_]) -> flo
     varies = np.abs(scores.score) < CERTAIN_SCORE  # constant nodes do not depend on C
     if not varies.any():
         return 0.0
-    scores, judged_first = scores.take(varies), judged_first[varies]
+    if not varies.all():
+        scores, judged_first = scores.take(varies), judged_first[varies]
     score = scores.score.astype(np.float64)
     edges = bin_edges(score, scores.positive)
     halves = [

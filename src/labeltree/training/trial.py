@@ -85,11 +85,14 @@ class TrialSize:
         Number of positive pairs that are wanted on every level.
     most_work : float
         No more blocks are drawn for them when their groups make up this share of the level's work.
+    most_rows : int, optional
+        Number of rows that a large block has about; fewer are trained on. All by default.
     """
 
     n_columns: int
     n_positive: int
     most_work: float
+    most_rows: int | None = None
 
 
 @dataclass(frozen=True)
@@ -143,6 +146,8 @@ class Trial:
         Memory that training each group needs.
     rows : dict of arrays
         The rows of each node.
+    most_rows : int
+        In a block with more rows, so many are drawn, and those among them that are not held out are trained on.
     negative_share : float
         Share of the pairs with a negative node that are scored.
     seed : int
@@ -158,6 +163,7 @@ class Trial:
     level_scale: FloatArray
     n_bytes: FloatArray
     rows: Arrays
+    most_rows: int
     negative_share: float
     seed: int
 
@@ -186,8 +192,7 @@ class Trial:
                 int(blocks.n_positive[shuffled[:n_drawn]].sum()), 1
             )
         kept = np.sort(np.concatenate(chosen))
-        drawn = [draw_columns(n, size.n_columns, random) for n in blocks.n_columns[kept].tolist()]
-        columns, column_weight = [columns for columns, _ in drawn], [weight for _, weight in drawn]
+        columns, column_weight = draw_columns(blocks.n_columns[kept].tolist(), size.n_columns, random)
         n_pairs = share * float(blocks.n_rows[kept] @ [len(of_block) for of_block in columns])
         return cls(
             tree,
@@ -200,32 +205,34 @@ class Trial:
             scale,
             ENTRY_BYTES * blocks.n_entries[kept] + TRIAL_ROW_BYTES * blocks.n_rows[kept].astype(np.float64),
             source.rows,
+            n_rows if size.most_rows is None else size.most_rows,
             min(1.0, NEGATIVE_PAIRS / max(n_pairs, 1.0)),
             seed,
         )
 
     def scores_of_levels(self, settings: SolverSettings, run: Run) -> TrialScores:
         """Train all groups with the C of their level, and score the held-out rows."""
-        by_C: dict[float, list[int]] = {}
-        for level in np.unique(self.level).tolist():
-            C = settings.C if isinstance(settings.C, float) else settings.C[min(level, len(settings.C) - 1)]
-            by_C.setdefault(C, []).append(level)
-        parts = [self.scores(settings, [C], levels, run) for C, levels in by_C.items()]
-        return TrialScores.joined([replace(part, score=part.score[:, 0]) for part in parts])
+        of_levels = np.array(settings.C, dtype=np.float32, ndmin=1)
+        C = of_levels[np.minimum(self.level, len(of_levels) - 1)]
+        found = self._scores_of_groups(settings, C[:, np.newaxis], run)
+        return replace(found, score=found.score[:, 0])
 
-    def scores(
-        self, settings: SolverSettings, C_values: Sequence[float], levels: Sequence[int], run: Run
+    def scores(self, settings: SolverSettings, C_values: Sequence[float], run: Run) -> TrialScores:
+        """Train all groups with each C, and score the held-out rows."""
+        C = np.array(C_values, dtype=np.float32)
+        return self._scores_of_groups(settings, np.tile(C, (len(self.level), 1)), run)
+
+    def _scores_of_groups(
+        self, settings: SolverSettings, C_values: NDArray[np.float32], run: Run
     ) -> TrialScores:
-        """Train the groups on these levels with each C, and score the held-out rows."""
-        groups = np.flatnonzero(np.isin(self.level, levels))
-        title = (
-            f"trying C {', '.join(f'{C:g}' for C in C_values)} on {count_text(len(groups), 'group')} of nodes"
-        )
-        batches = self._batches(groups, run)
+        """Train each group with each of its C."""
+        tried = ", ".join(f"{C:g}" for C in np.unique(C_values))
+        title = f"trying C {tried} on {count_text(len(self.level), 'group')} of nodes"
+        batches = self._batches(run)
         parts, numbers = zip(
             *(
-                self._scores_of_groups(
-                    settings, C_values, batch, title + part_text(number, len(batches)), run
+                self._scores_of_batch(
+                    settings, C_values[batch], batch, title + part_text(number, len(batches)), run
                 )
                 for number, batch in enumerate(batches)
             ),
@@ -234,18 +241,19 @@ class Trial:
         # However groups were divided, their pairs are in the order of groups: sums are the same, bit for bit.
         return TrialScores.joined(parts).take(np.argsort(np.concatenate(numbers), kind="stable"))
 
-    def _batches(self, groups: NDArray[np.int64], run: Run) -> list[NDArray[np.int64]]:
-        """Divide groups so that those that all threads train at once fit into the memory; a large one is alone."""
+    def _batches(self, run: Run) -> list[NDArray[np.int64]]:
+        """Divide all groups so that those that all threads train at once fit into the memory; a large one is alone."""
+        groups = np.arange(len(self.level))
         if run.workplace.memory is None:
             return [groups]
-        large = run.n_threads * self.n_bytes[groups] > TRIAL_SHARE * run.workplace.memory
+        large = run.n_threads * self.n_bytes > TRIAL_SHARE * run.workplace.memory
         small = groups[~large]
         return [*(groups[large][:, np.newaxis]), *([small] if len(small) else [])]
 
-    def _scores_of_groups(
+    def _scores_of_batch(
         self,
         settings: SolverSettings,
-        C_values: Sequence[float],
+        C_values: NDArray[np.float32],
         groups: NDArray[np.int64],
         title: str,
         run: Run,
@@ -263,7 +271,8 @@ class Trial:
                 self.block[groups],
                 np.cumsum([0, *(len(drawn) for drawn in columns)], dtype=np.int64),
                 np.concatenate(columns),
-                np.array(C_values, dtype=np.float32),
+                C_values,
+                self.most_rows,
                 self.negative_share,
                 progress,
                 self.rows,
@@ -297,14 +306,20 @@ def _bounded(score: NDArray[np.float32]) -> NDArray[np.float32]:
     return np.where(constant.all(axis=1, keepdims=True), score, np.clip(np.nan_to_num(score), -bound, bound))
 
 
-def draw_columns(n: int, n_drawn: int, random: np.random.Generator) -> tuple[NDArray[np.int32], FloatArray]:
-    """Draw columns of a block with n of them, the frequent ones first; return them and the number each stands for.
+def draw_columns(
+    n_columns: Sequence[int], n_drawn: int, random: np.random.Generator
+) -> tuple[list[NDArray[np.int32]], list[FloatArray]]:
+    """Draw columns of blocks with so many, the frequent ones first; return them and the number each stands for.
 
-    The columns are divided into parts that grow geometrically, and one is drawn from each: a frequent column has many
-    of the positive pairs, and rare ones are alike.
+    The columns of a block are divided into parts that grow geometrically, and one is drawn from each: a frequent column
+    has many of the positive pairs, and rare ones are alike.
     """
-    first, size = _parts_of_columns(n, n_drawn)
-    return (first + random.integers(size)).astype(np.int32), size.astype(np.float64)
+    parts = [_parts_of_columns(n, n_drawn) for n in n_columns]
+    first, size = (np.concatenate([part[i] for part in parts] or [np.empty(0, np.int64)]) for i in range(2))
+    drawn, weight = (first + random.integers(size)).astype(np.int32), size.astype(np.float64)
+    end = np.cumsum([len(of_block) for of_block, _ in parts]).tolist()
+    blocks = [slice(begin, end) for begin, end in zip([0, *end], end, strict=False)]
+    return [drawn[block] for block in blocks], [weight[block] for block in blocks]
 
 
 @cache  # blocks have few different numbers of columns
