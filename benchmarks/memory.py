@@ -1,9 +1,11 @@
 """Training in a given memory: time and peak memory with and without a limit, as the number of labels grows.
 
-python -m benchmarks.memory --labels 100000 300000 1000000 --memory-gb 2
+python -m benchmarks.memory --labels 100000 300000 1000000 --memory-gb none 2
+python -m benchmarks.memory --labels --picture memory.png    # of all runs so far
 
 Each training runs in a fresh process, on a synthetic store that is made on first use. Memory is anonymous plus shared
-memory; mapped file pages are told separately.
+memory; mapped file pages are told separately. Every run is written to the file of --json when it ends, in place of an
+older one of the same labels, rows and limit. A run that the system stops for lack of memory counts with what it had.
 """
 
 from __future__ import annotations
@@ -11,6 +13,7 @@ from __future__ import annotations
 import argparse
 import hashlib
 import json
+import signal
 import subprocess
 import sys
 import tempfile
@@ -20,7 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.data import CACHE, synthetic_name
-from benchmarks.process_memory import PeakMemory
+from benchmarks.process_memory import PeakMemory, cpu_seconds
 
 COLUMNS = (
     *("limit GB", "labels", "rows", "seconds", "× unlimited", "CPU seconds", "× unlimited"),
@@ -32,7 +35,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--labels", nargs="+", type=int, default=[100_000, 300_000, 1_000_000])
+    parser.add_argument("--labels", nargs="*", type=int, default=[100_000, 300_000, 1_000_000])
     parser.add_argument("--rows", type=int, help="training rows; by default in the usual proportion")
     parser.add_argument(
         "--memory-gb",
@@ -43,25 +46,36 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--json", type=Path, default=CACHE / "memory.json")
+    parser.add_argument("--picture", type=Path, help="draw the runs in the file of --json")
     parser.add_argument("--one", nargs=3, metavar=("STORE", "GB", "THREADS"), help=argparse.SUPPRESS)
     options = parser.parse_args(arguments)
     if options.one:
         store, limit, threads = options.one
         print(json.dumps(train(Path(store), None if limit == "none" else float(limit), int(threads))))
         return 0
-    rows: list[dict[str, Any]] = []
     print("| " + " | ".join(COLUMNS) + " |\n|" + " --- |" * len(COLUMNS), flush=True)
     for n_labels in options.labels:
         store = synthetic_store(n_labels, options.rows)
         unlimited: dict[str, Any] = {}
         for limit in options.memory_gb:
-            found = measured(store, limit, options.threads)
+            found = {"limit": limit, **measured(store, limit, options.threads)}
             unlimited = found if limit is None else unlimited
-            rows.append({"limit": limit, **found})
-            print(table_row(rows[-1], unlimited), flush=True)
-    options.json.parent.mkdir(parents=True, exist_ok=True)
-    options.json.write_text(json.dumps(rows, indent=1))
+            keep(found, options.json)
+            print(table_row(found, unlimited), flush=True)
+    if options.picture:
+        from benchmarks.memory_picture import draw
+
+        draw(json.loads(options.json.read_text()), options.picture)
     return 0
+
+
+def keep(found: dict[str, Any], path: Path) -> None:
+    """Write a run to a file, in place of an older one of the same training."""
+    which = ("n_labels", "n_rows", "limit")
+    rows = json.loads(path.read_text()) if path.exists() else []
+    rows = [row for row in rows if any(row[name] != found[name] for name in which)]
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps([*rows, found], indent=1))
 
 
 def table_row(found: dict[str, Any], unlimited: dict[str, Any]) -> str:
@@ -80,7 +94,7 @@ def table_row(found: dict[str, Any], unlimited: dict[str, Any]) -> str:
         f"{found['own_mb']:,.0f}",
         f"{found['mapped_mb']:,.0f}",
         f"{found['model_mb']:,.0f}",
-        found["model"][:12],
+        "no memory left" if found["stopped"] else found["model"][:12],
     )
     return "| " + " | ".join(cells) + " |"
 
@@ -99,9 +113,40 @@ def measured(store: Path, limit: float | None, threads: int) -> dict[str, Any]:
     """Train in a fresh process."""
     arguments = ["--one", str(store), "none" if limit is None else str(limit), str(threads)]
     command = [sys.executable, "-m", "benchmarks.memory", *arguments]
-    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
-    figures: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
-    return figures
+    started = time.perf_counter()
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        with PeakMemory(process.pid, every_seconds=0.25) as peak:
+            cpu = 0.0
+            while process.poll() is None:
+                cpu = max(cpu, cpu_seconds([process.pid]))
+                time.sleep(0.25)
+        assert process.stdout is not None
+        printed = process.stdout.read()
+    if process.returncode == -signal.SIGKILL:
+        return stopped(store, time.perf_counter() - started, cpu, peak)
+    if process.returncode:
+        raise subprocess.CalledProcessError(process.returncode, command)
+    figures: dict[str, Any] = json.loads(printed.splitlines()[-1])
+    return {**figures, "stopped": False}
+
+
+def stopped(store: Path, seconds: float, cpu: float, peak: PeakMemory) -> dict[str, Any]:
+    """Return the figures of a training that the system has stopped."""
+    from labeltree.data import Store
+
+    opened = Store(store)
+    return {
+        "n_labels": opened.n_labels,
+        "n_rows": opened.n_rows,
+        "seconds": seconds,
+        "cpu": cpu,
+        "phases": {},
+        "own_mb": peak.own_mb,
+        "mapped_mb": peak.mapped_mb,
+        "model_mb": 0,
+        "model": "",
+        "stopped": True,
+    }
 
 
 def train(path: Path, limit: float | None, threads: int) -> dict[str, Any]:
