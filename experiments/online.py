@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from experiments.runner.claims import Claim
 from experiments.runner.command_line import main
+from experiments.runner.figures import PROCESSOR_COSTS
 from experiments.runner.table import ONLINE, Row, Table
 
 #: The memory of hashed weights in MB of 2²⁰ bytes: about what the maps take at arity 16, a quarter and a sixteenth.
@@ -112,7 +113,7 @@ TABLE = Table(
         "tree of arity 16 uses about two thirds of it. Budgets are in MB of 2²⁰ bytes, as `memory_mb`; the column is "
         "in MB of 10⁶.",
     ],
-    costs={"train_s": "training s", "batch_ms": "prediction ms/row", "model_mb": "memory MB"},
+    costs={**PROCESSOR_COSTS, "model_mb": "memory MB"},
     picture="stream",
 )
 

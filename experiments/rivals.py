@@ -6,7 +6,6 @@ import sys
 
 from experiments.runner.claims import Claim
 from experiments.runner.command_line import main
-from experiments.runner.figures import PROCESSOR_COSTS
 from experiments.runner.table import SOFTMAX, Row, Table
 
 _ONE_VS_REST = "OneVsRestClassifier"
@@ -54,7 +53,6 @@ TABLE = Table(
         Row("1-vs-all, by napkinXC", system="napkinxc-br", seeds=1),
     ],
     ranking=("P@1", "P@3", "P@5", "PSP@1", "PSP@5"),
-    costs=PROCESSOR_COSTS,
     large={
         "extreme-131k": [
             "napkinXC, squared hinge",

@@ -20,6 +20,7 @@ from experiments.runner.series import Series, describe, execute
 from experiments.runner.stamp import duration
 from experiments.runner.standing import planned, standing_of
 from experiments.runner.store import RUNS, Store
+from experiments.runner.stored import older_figures
 from experiments.runner.stream_picture import draw_streams
 from experiments.runner.table import SEEDS_OF_PAPER, Row, Table
 from experiments.runner.tables import NAMES, RESULTS, load_table
@@ -196,7 +197,10 @@ def write(table: Table, options: argparse.Namespace, tuner: Tuner) -> None:
     folder: Path = options.results or (FOLDER / "results" if is_try else RESULTS)
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"{table.name}.md"
-    path.write_text(page(table, found.parts, circumstances(table, found, tuner.threads), found.choices))
+    no_runs = [data for data, lines in found.parts.items() if not any(line.n_runs for line in lines)]
+    older = older_figures(path, no_runs)
+    text = page(table, found.parts, circumstances(table, found, tuner.threads), found.choices)
+    path.write_text("\n".join([text, *older]))
     DRAWINGS[table.picture](table, found.parts, path.with_suffix(".png"))
     print(path)
 

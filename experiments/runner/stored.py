@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from experiments.runner.figures import QUALITIES, Line, Mean
@@ -12,16 +12,24 @@ from experiments.runner.sources import ROOT
 
 _CELL = re.compile(r"([\d,.]+)(?: ± ([\d.]+))?")
 
+#: Above the figures of sets that the present script has not run yet, at the end of a page.
+OLDER = "## Older figures"
+
+_ABOUT_OLDER = (
+    "Of an earlier version of this script, with one to three seeds, C not tuned and times by the clock: not to be "
+    "compared with the figures above. The present script has not run these sets yet."
+)
+
 #: By table, row, figure and data set, as the paper prints them.
 PaperFigures = dict[str, dict[str, dict[str, dict[str, float]]]]
 
 
 def read_page(path: Path) -> dict[str, list[Line]]:
-    """The lines of a page by data set, with the figures that are in per cent as shares of 1."""
+    """The lines of a page by data set, with the figures that are in per cent as shares of 1; without older ones."""
     parts: dict[str, list[Line]] = {}
     columns: list[str] = []
     data = ""
-    for text in path.read_text().splitlines():
+    for text in path.read_text().partition(OLDER)[0].splitlines():
         cells = [cell.strip() for cell in text.strip("|").split(" | ")] if text.startswith("|") else []
         if text.startswith("## "):
             data, columns = text[3:], []
@@ -33,6 +41,22 @@ def read_page(path: Path) -> dict[str, list[Line]]:
         elif columns and len(cells) == len(columns) and cells[-1].isdigit():
             parts[data].append(_line(columns, cells))
     return parts
+
+
+def older_figures(path: Path, missing: Iterable[str]) -> list[str]:
+    """The end of a page that is written anew: what it had of sets of which no run is kept."""
+    if not path.exists():
+        return []
+    now, _, before = path.read_text().partition(OLDER)
+    sections = {**_sections(before, "### "), **_sections(now, "## ")}
+    kept = [line for data in missing if data in sections for line in (f"### {data}", "", sections[data], "")]
+    return [OLDER, "", _ABOUT_OLDER, "", *kept] if kept else []
+
+
+def _sections(text: str, mark: str) -> dict[str, str]:
+    """The parts of a page that have tables, by their headings."""
+    parts = (part.partition("\n") for part in f"\n{text}".split(f"\n{mark}")[1:])
+    return {heading: body.strip() for heading, _, body in parts if "| --- |" in body}
 
 
 def _line(columns: list[str], cells: list[str]) -> Line:

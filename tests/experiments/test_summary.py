@@ -9,7 +9,7 @@ from experiments.runner.figures import summarise
 from experiments.runner.stored import read_paper
 from experiments.runner.tables import load_table
 
-COSTS = {"train_s": 1.0, "batch_ms": 0.1, "model_mb": 2.0}
+COSTS = {"train_cpu_s": 1.0, "batch_cpu_ms": 0.1, "model_mb": 2.0}
 
 
 def write(table, folder, parts):

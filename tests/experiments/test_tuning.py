@@ -12,9 +12,9 @@ from experiments.runner.series import Series
 from experiments.runner.stamp import Stamp, duration
 from experiments.runner.standing import standing_of
 from experiments.runner.store import Store
-from experiments.runner.stored import read_page, read_paper
+from experiments.runner.stored import OLDER, older_figures, read_page, read_paper
 from experiments.runner.table import C_GRID, SOFTMAX, TREES, Row, Table
-from experiments.runner.tuning import Tuner
+from experiments.runner.tuning import Choice, Tuner
 
 FIGURES = {"P@1": 0.5, "train_s": 1.0, "batch_ms": 0.1, "model_mb": 2.0}
 
@@ -58,6 +58,17 @@ def test_parameters_are_chosen_one_after_the_other_and_kept(tuner, tmp_path):
     again = Tuner(Series(Store(tmp_path), 10, Landscape()), 1, None)
     assert again.chosen(row, "extreme-1k") == expected
     assert again.series.execute.runs == []
+
+
+def test_a_value_at_the_edge_of_the_grid_is_said_to_be_so():
+    def said(value, figures):
+        return Choice("a", "tate", "tate", "P@1", "C", value, figures).sentence()
+
+    three = {1.0: 0.5, 8.0: 0.5, 32.0: 0.5}
+    assert "`C=1`, at the edge of what was tried (" in said(1.0, three)
+    assert "`C=32`, at the edge" in said(32.0, three)
+    assert "edge" not in said(8.0, three)
+    assert "edge" not in said(1.0, {1.0: 0.5, 8.0: 0.5})
 
 
 def test_large_sets_have_the_choice_of_a_smaller_one(tuner):
@@ -112,7 +123,7 @@ def test_pages_are_read_as_they_were_written(tmp_path):
     """With errors of means, without those of single runs, and without rows and sets that were not run."""
     table = Table("cuts", "Cuts", "lower is better.", [Row("half", decide={"metric": "hamming"})])
     shown = {"micro-F1": 0.6543, "Hamming loss × labels": 17.5, "threshold": 0.35}
-    costs = {"train_s": 1234.0, "batch_ms": 0.2, "model_mb": 3.0}
+    costs = {"train_cpu_s": 1234.0, "batch_cpu_ms": 0.2, "model_mb": 3.0}
     runs = [{**shown, **costs, "micro-F1": value} for value in (0.6543, 0.6743)]
     parts = {
         "tate": summarise([("half", runs, ""), ("tuned", runs[:1], ""), ("other", [], "")]),
@@ -129,7 +140,26 @@ def test_pages_are_read_as_they_were_written(tmp_path):
     assert half.means["micro-F1"].error == pytest.approx(0.01)
     assert tuned.means["micro-F1"] == Mean(pytest.approx(0.6543), None)
     assert half.means["Hamming loss × labels"].value == 17.5
-    assert half.means["training s"].value == 1234
+    assert half.means["training CPU s"].value == 1234
+
+
+def test_older_figures_are_kept_until_their_set_is_run_again(tmp_path):
+    """Below the others, said to be older, and read by nothing that judges."""
+    table = Table("t", "T", "a.", [Row("a")], data=["tate", "bibtex"])
+    path = tmp_path / "t.md"
+    assert older_figures(path, ["tate"]) == []
+    runs = [{"P@1": 0.8, "P@3": 0.7, "P@5": 0.6, "train_cpu_s": 1.0, "batch_cpu_ms": 0.1, "model_mb": 2.0}]
+    before = {"tate": summarise([("a", runs, "")]), "bibtex": summarise([("a", runs, "")])}
+    now = {"tate": summarise([("a", [], "")]), "bibtex": summarise([("a", runs, "")])}
+    path.write_text(page(table, before, []))
+    for _ in range(2):  # they outlast being written again
+        path.write_text("\n".join([page(table, now, []), *older_figures(path, ["tate"])]))
+        end = path.read_text().partition("## Notes")[2].partition(OLDER)[2]
+        assert "earlier version" in end
+        assert "### tate\n\n|  | P@1 |" in end
+        assert "bibtex" not in end
+        assert list(read_page(path)) == ["bibtex"]
+    assert older_figures(path, []) == []
 
 
 def test_the_paper_says():
