@@ -14,6 +14,7 @@ from experiments.runner.check import PAGES, SUMMARY, check, circumstances, make_
 from experiments.runner.data import FOLDER
 from experiments.runner.document import page
 from experiments.runner.estimates import Estimates
+from experiments.runner.figures import NOT_RUN
 from experiments.runner.picture import draw
 from experiments.runner.run import Run
 from experiments.runner.series import Series, describe, execute
@@ -197,8 +198,8 @@ def write(table: Table, options: argparse.Namespace, tuner: Tuner) -> None:
     folder: Path = options.results or (FOLDER / "results" if is_try else RESULTS)
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"{table.name}.md"
-    no_runs = [data for data, lines in found.parts.items() if not any(line.n_runs for line in lines)]
-    older = older_figures(path, no_runs)
+    incomplete = [data for data, rows in found.parts.items() if any(row.failure == NOT_RUN for row in rows)]
+    older = older_figures(path, incomplete)
     text = page(table, found.parts, circumstances(table, found, tuner.threads), found.choices)
     path.write_text("\n".join([text, *older]))
     DRAWINGS[table.picture](table, found.parts, path.with_suffix(".png"))

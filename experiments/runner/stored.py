@@ -9,15 +9,16 @@ from pathlib import Path
 
 from experiments.runner.figures import QUALITIES, Line, Mean
 from experiments.runner.sources import ROOT
+from experiments.runner.stamp import Stamp
 
 _CELL = re.compile(r"([\d,.]+)(?: ± ([\d.]+))?")
 
-#: Above the figures of sets that the present script has not run yet, at the end of a page.
+#: Above the figures of sets whose rows the present script has not all run yet, at the end of a page.
 OLDER = "## Older figures"
 
 _ABOUT_OLDER = (
     "Of an earlier version of this script, with one to three seeds, C not tuned and times by the clock: not to be "
-    "compared with the figures above. The present script has not run these sets yet."
+    "compared with the figures above. The present script has not run all rows of these sets yet."
 )
 
 #: By table, row, figure and data set, as the paper prints them.
@@ -43,13 +44,18 @@ def read_page(path: Path) -> dict[str, list[Line]]:
     return parts
 
 
-def older_figures(path: Path, missing: Iterable[str]) -> list[str]:
-    """The end of a page that is written anew: what it had of sets of which no run is kept."""
+def older_figures(path: Path, incomplete: Iterable[str]) -> list[str]:
+    """The end of a page that is written anew: what an earlier version of the script found on incomplete sets.
+
+    Pages of these versions have no stamp.
+    """
     if not path.exists():
         return []
     now, _, before = path.read_text().partition(OLDER)
-    sections = {**_sections(before, "### "), **_sections(now, "## ")}
-    kept = [line for data in missing if data in sections for line in (f"### {data}", "", sections[data], "")]
+    sections = _sections(now, "## ") if Stamp.read(path) is None else _sections(before, "### ")
+    kept = [
+        line for data in incomplete if data in sections for line in (f"### {data}", "", sections[data], "")
+    ]
     return [OLDER, "", _ABOUT_OLDER, "", *kept] if kept else []
 
 

@@ -151,14 +151,17 @@ def test_older_figures_are_kept_until_their_set_is_run_again(tmp_path):
     runs = [{"P@1": 0.8, "P@3": 0.7, "P@5": 0.6, "train_cpu_s": 1.0, "batch_cpu_ms": 0.1, "model_mb": 2.0}]
     before = {"tate": summarise([("a", runs, "")]), "bibtex": summarise([("a", runs, "")])}
     now = {"tate": summarise([("a", [], "")]), "bibtex": summarise([("a", runs, "")])}
-    path.write_text(page(table, before, []))
+    path.write_text(page(table, before, []))  # without a stamp
+    stamp = Stamp("a", "b").line("make", "seed 0", 2, 1.0)
     for _ in range(2):  # they outlast being written again
-        path.write_text("\n".join([page(table, now, []), *older_figures(path, ["tate"])]))
+        path.write_text("\n".join([page(table, now, [stamp]), *older_figures(path, ["tate"])]))
         end = path.read_text().partition("## Notes")[2].partition(OLDER)[2]
         assert "earlier version" in end
         assert "### tate\n\n|  | P@1 |" in end
         assert "bibtex" not in end
         assert list(read_page(path)) == ["bibtex"]
+    path.write_text(page(table, before, [stamp]))  # of the present script
+    assert older_figures(path, ["tate"]) == []
     assert older_figures(path, []) == []
 
 
