@@ -1,5 +1,7 @@
 """Parameters are chosen on development rows only, once, and pages say what they were made of."""
 
+from dataclasses import replace
+
 import pytest
 from experiments import summary
 from experiments.runner import check, run, sources
@@ -98,8 +100,9 @@ def test_estimates_are_of_the_same_runs_with_another_seed(tmp_path):
     ("points", "error", "sign", "outcome"),
     [
         (1.0, 0.4, 1, "yes"), (1.0, 0.6, 1, "no difference"), (-1.0, 0.4, 1, "no"), (-1.0, 0.4, -1, "yes"),
-        (0.19, None, 1, "no difference"), (0.21, None, 1, "yes"), (0.19, 0.01, 0, "yes"), (0.21, 0.01, 0, "no"),
-        (0.5, 0.3, 0, "yes"), (-0.3, None, 0, "no"),
+        (0.49, None, 1, "no difference"), (0.51, None, 1, "yes"), (-0.51, None, 1, "no"),
+        (0.19, 0.01, 0, "yes"), (0.21, 0.01, 0, "no"), (0.5, 0.3, 0, "yes"), (-0.3, None, 0, "yes"),
+        (-0.6, None, 0, "no"),
     ],
 )  # fmt: skip
 def test_figures_decide_claims(points, error, sign, outcome):
@@ -116,6 +119,8 @@ def test_claims_are_of_sets_that_have_both_rows():
     assert claims_table([claim], parts)[2:] == ["| a is better | P@1 | tate | +11.00 | yes |"]
     assert claims_table([Claim("x", "a", "c")], parts) == []
     assert verdict(list(claim.findings(parts))) == "yes (+11.0 points)"
+    worse = replace(claim, first="b", second="a")
+    assert verdict(list(worse.findings(parts))) == "no, the opposite on 1 (-11.0 points)"
     assert verdict([]) == "not run with these settings"
 
 
