@@ -118,7 +118,7 @@ Every table of the paper's section 7 was run again with this library, on data se
 3 million labels where the pages have them. Levels are not comparable with the paper's, whose data are others;
 differences between configurations are, and the pictures show both: grey dots are the paper's data sets, coloured ones
 ours. *Here* is computed from the pages: on how many of our sets a claim holds, and the smallest and largest difference
-in points. A difference counts if it is twice its standard error, of single runs if it is 0.5 points.
+in points. A difference counts if it is twice its standard error, of one or two runs if it is 0.5 points.
 `python -m experiments.summary` makes this page of the others."""
 
 

@@ -7,16 +7,16 @@ from typing import Any
 
 from benchmarks.table import number
 
-from experiments.runner.claims import LEAST, LEAST_OF_SINGLE_RUNS, claims_table
+from experiments.runner.claims import LEAST, LEAST_OF_FEW_RUNS, claims_table
 from experiments.runner.figures import NOT_RUN, PROCESSOR_COSTS, Line, Mean, Quality
 from experiments.runner.growth import growth
 from experiments.runner.table import BASELINE, BASELINE_C, BASELINE_LINK, BASELINE_OF_DESCENT, Table
 
 _ABOUT_CLAIMS = (
     "Differences of the first row that a claim names less the second, in points, computed from the tables "
-    f"below. *Holds*: a difference is one of twice its standard error, or of {LEAST_OF_SINGLE_RUNS} points of single "
-    f"runs; rows are as precise if they differ by less than {LEAST} points or less than that. *No* for a difference is "
-    "the opposite."
+    f"below. *Holds*: a difference is one of twice its standard error, or of {LEAST_OF_FEW_RUNS} points of one "
+    f"or two runs; rows are as precise if they differ by less than {LEAST} points or less than that. *No*, for "
+    "a difference, is the opposite."
 )
 _ABOUT_CHOICES = (
     "Every tenth training row was held out, and no test row was looked at. One seed; one parameter after "

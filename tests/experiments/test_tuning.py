@@ -121,6 +121,10 @@ def test_claims_are_of_sets_that_have_both_rows():
     assert verdict(list(claim.findings(parts))) == "yes (+11.0 points)"
     worse = replace(claim, first="b", second="a")
     assert verdict(list(worse.findings(parts))) == "no, the opposite on 1 (-11.0 points)"
+    two = {"tate": summarise([("a", runs, ""), ("b", runs, "")])}
+    assert next(claim.findings(two)).points.error is None  # of two runs it says little
+    three = {"tate": summarise([("a", [*runs, runs[0]], ""), ("b", [*runs, runs[0]], "")])}
+    assert next(claim.findings(three)).points.error is not None
     assert verdict([]) == "not run with these settings"
 
 
