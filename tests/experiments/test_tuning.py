@@ -242,7 +242,7 @@ def test_check_says_what_is_old(small, capsys, monkeypatch):
     for one in runs[:4]:
         store.keep(one, {**FIGURES, "P@3": 0.4, "P@5": 0.3}, 1, 1)
     path = write_page_of_runs(small, store)
-    assert "old  small: not run yet, or with fewer seeds: extreme-1k: all rows\n" in says()
+    assert "old  small: with fewer seeds than wanted: extreme-1k: all rows\n" in says()
     store.keep(runs[4], {**FIGURES, "P@3": 0.4, "P@5": 0.3}, 1, 1)
     assert "old  small: there are other runs than on the page (--pages writes it)\n" in says()
     path = write_page_of_runs(small, store)
