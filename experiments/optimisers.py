@@ -25,10 +25,10 @@ TABLE = Table(
     "the logistic loss takes two to five times its processor time. Batch training with the squared hinge, at "
     "C = 1, the smallest value of the paper, is 0.3 points above the logistic loss on eurlex57k and 0.4 to "
     "1.3 below it on the others. Our own AdaGrad, with a falling rate and sums that begin with 1, beats the "
-    "paper's by 0.4 to 2.4 points on bibtex, on delicious with the logistic loss, and on eurlex57k, at half "
-    "the size on eurlex57k and tate. The L1 penalty leaves a fiftieth to a half of the model: best on "
-    "bibtex, up to 1.3 points worse on eurlex57k and tate. Rows of incremental solvers and of other losses "
-    "are single runs on eurlex57k and tate.",
+    "paper's by 0.4 to 2.4 points on bibtex, on delicious with the logistic loss, and on eurlex57k, at about "
+    "half the size on eurlex57k and tate. The L1 penalty leaves a fortieth to six tenths of the model: best "
+    "on bibtex, up to 1.3 points worse on eurlex57k and tate. On eurlex57k and tate AdaGrad and the other "
+    "losses are single runs, and SGD and FOBOS are not run.",
     rows=[
         Row("batch, logistic"),
         Row("batch, squared hinge", {"loss": "squared_hinge"}),
