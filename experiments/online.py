@@ -35,13 +35,13 @@ TABLE = Table(
     "binary tree; with feature hashing they lose much on large data sets, even in as much memory as the maps "
     "take; there is a large gap to k-means trees.",
     here="the same with maps on binary trees: online trees differ from batch training on the same tree by less "
-    "than the error on bibtex and delicious, and by 0.1 points of P@1 on eurlex57k. At arity 16 they lose "
-    "0.9 points to it on delicious, and 0.4, within the error, on bibtex. The gap to k-means trees is 3.7, "
-    "1.8 and 2.2 points at arity 2 on bibtex, delicious and eurlex57k, and none on tate, where random trees "
-    "do not lose either (`tree_structures`); at arity 16 it is 1.1 on delicious and none on bibtex. A tree "
-    "of arity 16 is as good as a binary one or better and trains in 0.3 to 0.4 of its time. Rows of "
-    "eurlex57k and tate are single runs. Hashed vectors are run on the larger sets, so far by an earlier "
-    "version (below): there they lost 2 and 9 points in the memory of the maps.",
+    "than the error on bibtex and delicious, and by 0.1 points of P@1 on eurlex57k and tate. At arity 16 "
+    "they lose 0.9 points to it on delicious, and 0.4, within the error, on bibtex. The gap to k-means trees "
+    "is 3.7, 1.8 and 2.2 points at arity 2 on bibtex, delicious and eurlex57k, and none on tate, where "
+    "random trees do not lose either (`tree_structures`); at arity 16 it is 1.1 on delicious and none on "
+    "bibtex. A tree of arity 16 is as good as a binary one or better and trains in 0.3 to 0.4 of its time. "
+    "Rows of eurlex57k and tate are single runs. Hashed vectors are run on the larger sets, so far by an "
+    "earlier version (below): there they lost 2 and 9 points in the memory of the maps.",
     rows=[
         Row("complete, arity 2, maps", {"arity": 2}, system=ONLINE),
         Row("complete, arity 16, maps", system=ONLINE),

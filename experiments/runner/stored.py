@@ -17,8 +17,9 @@ _CELL = re.compile(r"([\d,.]+)(?: ± ([\d.]+))?")
 OLDER = "## Older figures"
 
 _ABOUT_OLDER = (
-    "Of an earlier version of this script, with one to three seeds, C not tuned and times by the clock: not to be "
-    "compared with the figures above. The present script has not run all rows of these sets yet."
+    "Of an earlier version of this script, with one to three seeds and with parameters that were not tuned, or on "
+    "test rows; times are by the clock, but for columns of CPU time. Do not compare them with the figures above. The "
+    "present script has not run all rows of these sets yet."
 )
 
 #: By table, row, figure and data set, as the paper prints them.
