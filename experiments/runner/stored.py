@@ -74,9 +74,14 @@ def _line(columns: list[str], cells: list[str]) -> Line:
             scale = 0.01 if column in QUALITIES or column == "micro-F1" else 1.0
             value, error = found.groups()
             means[column] = Mean(
-                scale * float(value.replace(",", "")), None if error is None else scale * float(error)
+                scale * float(value.replace(",", "")), None if error is None else scale * _unrounded(error)
             )
     return Line(cells[0], int(cells[-1]), means)
+
+
+def _unrounded(error: str) -> float:
+    """An error that is shown as 0.00 may be up to 0.005, and is not to make each difference a clear one."""
+    return max(float(error), 0.5 * 10.0 ** -len(error.partition(".")[2]))
 
 
 def read_paper() -> PaperFigures:

@@ -150,6 +150,8 @@ def test_pages_are_read_as_they_were_written(tmp_path):
     assert tuned.means["micro-F1"] == Mean(pytest.approx(0.6543), None)
     assert half.means["Hamming loss × labels"].value == 17.5
     assert half.means["training CPU s"].value == 1234
+    # The error of a figure that is the same in all runs is what rounding may hide.
+    assert half.means["Hamming loss × labels"].error == pytest.approx(0.005)
 
 
 def test_older_figures_are_kept_until_their_set_is_run_again(tmp_path):
