@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from experiments.runner.command_line import main
-from experiments.runner.figures import PRECISIONS, PROCESSOR_COSTS
+from experiments.runner.figures import PRECISIONS
 from experiments.runner.sources import ROOT
 from experiments.runner.stored import read_page
 from experiments.runner.table import Row, Table
@@ -52,7 +52,6 @@ TABLE = Table(
         for preset in kind.presets
     ],
     data=(DATA,),
-    costs=PROCESSOR_COSTS,
     notes=[
         "A row is a preset of [Published systems](../../docs/systems.md) with nothing else set: no parameter is tuned "
         "on this set. `plt_vw` and `cpt` make one pass. `cpt` is for one label per row; here rows have several, "

@@ -142,7 +142,9 @@ def circumstances(table: Table, found: Standing, threads: int) -> list[str]:
     when = dates[0] if len(dates) == 1 else f"{dates[0]} to {dates[-1]}"
     notes = [f"Runs are of {when}; they took {duration(cpu_seconds)} of processor time together."]
     if missing := found.missing_rows():
-        notes.append(f"Not run yet, or with fewer seeds: {missing}.")
+        notes.append(f"Not run yet: {missing}.")
+    if partial := found.partial_rows():
+        notes.append(f"With fewer seeds than wanted as yet: {partial}.")
     if older := found.older_rows():
         notes.append(f"Of older code than that of this page: {older}.")
     command = f'make experiments ARGS="{table.name}{told}"'
@@ -159,7 +161,9 @@ def table_complaints(table: Table, text: str) -> Iterator[str]:
     if found.has_figures and _figures(page(table, found.parts, [], found.choices)) != _figures(text):
         yield "there are other runs than on the page (--pages writes it)"
     if missing := found.missing_rows():
-        yield f"not run yet, or with fewer seeds: {missing}"
+        yield f"not run yet: {missing}"
+    if partial := found.partial_rows():
+        yield f"with fewer seeds than wanted: {partial}"
     if older := found.older_rows():
         yield f"of older code: {older}"
 

@@ -14,12 +14,14 @@ from experiments.runner.check import PAGES, SUMMARY, check, circumstances, make_
 from experiments.runner.data import FOLDER
 from experiments.runner.document import page
 from experiments.runner.estimates import Estimates
+from experiments.runner.figures import NOT_RUN
 from experiments.runner.picture import draw
 from experiments.runner.run import Run
 from experiments.runner.series import Series, describe, execute
 from experiments.runner.stamp import duration
 from experiments.runner.standing import planned, standing_of
 from experiments.runner.store import RUNS, Store
+from experiments.runner.stored import older_figures
 from experiments.runner.stream_picture import draw_streams
 from experiments.runner.table import SEEDS_OF_PAPER, Row, Table
 from experiments.runner.tables import NAMES, RESULTS, load_table
@@ -196,7 +198,10 @@ def write(table: Table, options: argparse.Namespace, tuner: Tuner) -> None:
     folder: Path = options.results or (FOLDER / "results" if is_try else RESULTS)
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"{table.name}.md"
-    path.write_text(page(table, found.parts, circumstances(table, found, tuner.threads), found.choices))
+    incomplete = [data for data, rows in found.parts.items() if any(row.failure == NOT_RUN for row in rows)]
+    older = older_figures(path, incomplete)
+    text = page(table, found.parts, circumstances(table, found, tuner.threads), found.choices)
+    path.write_text("\n".join([text, *older]))
     DRAWINGS[table.picture](table, found.parts, path.with_suffix(".png"))
     print(path)
 

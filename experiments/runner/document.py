@@ -7,19 +7,25 @@ from typing import Any
 
 from benchmarks.table import number
 
-from experiments.runner.claims import LEAST, claims_table
-from experiments.runner.figures import COSTS, NOT_RUN, Line, Mean, Quality
+from experiments.runner.claims import LEAST, LEAST_OF_FEW_RUNS, claims_table
+from experiments.runner.figures import NOT_RUN, PROCESSOR_COSTS, Line, Mean, Quality
 from experiments.runner.growth import growth
 from experiments.runner.table import BASELINE, BASELINE_C, BASELINE_LINK, BASELINE_OF_DESCENT, Table
 
 _ABOUT_CLAIMS = (
     "Differences of the first row that a claim names less the second, in points, computed from the tables "
-    f"below. *Holds*: a difference is one of twice its standard error, or of {LEAST} points of single "
-    f"runs; rows are as precise if they differ by less than {LEAST} points or less than that error."
+    f"below. *Holds*: a difference is one of twice its standard error, or of {LEAST_OF_FEW_RUNS} points of one "
+    f"or two runs; rows are as precise if they differ by less than {LEAST} points or less than that. *No*, for "
+    "a difference, is the opposite."
 )
 _ABOUT_CHOICES = (
     "Every tenth training row was held out, and no test row was looked at. One seed; one parameter after "
     "the other."
+)
+_TIMES = (
+    "Times are processor time, of all threads together. Other programs may have run beside: trust differences from a "
+    "third upwards, and ratios (×, to the first row that ran) more than seconds. Prediction is of all test rows at "
+    "once unless the batch is given."
 )
 _SPLIT = (
     "`bibtex` (159 labels) and `delicious` (983) have no split of their own: every fifth row is tested on."
@@ -75,14 +81,14 @@ def page(
     return "\n".join(lines)
 
 
-def headings(qualities: Mapping[str, Quality], costs: Mapping[str, str] = COSTS) -> list[str]:
+def headings(qualities: Mapping[str, Quality], costs: Mapping[str, str] = PROCESSOR_COSTS) -> list[str]:
     """The columns: every cost is followed by its ratio to that of the first row."""
     pairs = [heading for cost in costs.values() for heading in (cost, "×")]
     return ["", *qualities, *pairs, "runs"]
 
 
 def table_of(
-    rows: Sequence[Line], qualities: Mapping[str, Quality], cost_names: Mapping[str, str] = COSTS
+    rows: Sequence[Line], qualities: Mapping[str, Quality], cost_names: Mapping[str, str] = PROCESSOR_COSTS
 ) -> list[str]:
     """The lines of a table of Markdown."""
     ran = [line for line in rows if line.n_runs]
@@ -154,8 +160,7 @@ def _usual_notes(table: Table, circumstances: Sequence[str]) -> list[str]:
     return [
         *([baseline] if any(row.has_baseline for row in table.rows) else []),
         "Means ± standard errors over runs with different seeds. In bold: the best.",
-        "Seconds depend on the machine, the ratios (×, to the first row that ran) much less. Prediction is of all test "
-        "rows at once unless the batch is given.",
+        *([_TIMES] if {"train_cpu_s", "batch_cpu_ms"} & {*table.costs} else []),
         *([_SPLIT] if {"bibtex", "delicious"} & {*table.sets} else []),
         *circumstances,
     ]

@@ -27,7 +27,9 @@ class Standing:
     older : dict
         By data set, the names of rows with runs of older code.
     missing : dict
-        By data set, the names of rows that have not all their runs.
+        By data set, the names of rows that have no run, or whose parameters are not chosen.
+    partial : dict
+        By data set, the names of rows that have some of their runs.
     """
 
     parts: dict[str, list[Line]] = field(default_factory=dict)
@@ -35,6 +37,7 @@ class Standing:
     records: list[Record] = field(default_factory=list)
     older: dict[str, list[str]] = field(default_factory=dict)
     missing: dict[str, list[str]] = field(default_factory=dict)
+    partial: dict[str, list[str]] = field(default_factory=dict)
 
     @property
     def has_figures(self) -> bool:
@@ -46,8 +49,12 @@ class Standing:
         return self._listed(self.older)
 
     def missing_rows(self) -> str:
-        """The rows that have not all their runs; nothing if there are none."""
+        """The rows that have no run; nothing if there are none."""
         return self._listed(self.missing)
+
+    def partial_rows(self) -> str:
+        """The rows that have some of their runs; nothing if there are none."""
+        return self._listed(self.partial)
 
     def _listed(self, names: Mapping[str, Sequence[str]]) -> str:
         all_rows = {data: [line.name for line in lines] for data, lines in self.parts.items()}
@@ -73,7 +80,7 @@ def standing_of(table: Table, sets: Sequence[str], tuner: Tuner, seeds: int = SE
                 records and records[0] and records[0].stopped_after
             )  # then so are the other seeds
             if waiting or (None in records and not is_stopped):
-                found.missing.setdefault(data, []).append(row.name)
+                (found.partial if done else found.missing).setdefault(data, []).append(row.name)
             if any(record.code != runs[0].code() for record in done):
                 found.older.setdefault(data, []).append(row.name)
             found.records += done

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from experiments.runner.claims import Claim
-from experiments.runner.figures import COSTS, DECISION_QUALITIES, PRECISIONS, QUALITIES, Quality
+from experiments.runner.figures import DECISION_QUALITIES, PRECISIONS, PROCESSOR_COSTS, QUALITIES, Quality
 
 #: Classes of ours that rows are run with.
 TREES, ONLINE, SOFTMAX = (
@@ -171,7 +171,7 @@ class Table:
     notes: Sequence[str] = ()
     batch_sizes: Sequence[int] = ()
     here: str = ""
-    costs: Mapping[str, str] = field(default_factory=lambda: COSTS)
+    costs: Mapping[str, str] = field(default_factory=lambda: PROCESSOR_COSTS)
     ranking: Sequence[str] = PRECISIONS
     seeds: Mapping[str, int] = field(default_factory=dict)
     large: Mapping[str, Sequence[str]] = field(default_factory=dict)

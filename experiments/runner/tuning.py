@@ -27,7 +27,13 @@ class Choice:
         """For the notes of a page."""
         tried = ", ".join(f"{value:g}: {100 * figure:.2f}" for value, figure in self.tried.items())
         where = self.data if self.data == self.tuned_on else f"{self.data}, on {self.tuned_on}"
-        return f"{where}, {self.row}: `{self.parameter}={self.value:g}` ({self.figure} by value: {tried})"
+        at_edge = ", at the edge of what was tried" if self.is_at_edge else ""
+        return f"{where}, {self.row}: `{self.parameter}={self.value:g}`{at_edge} ({self.figure} by value: {tried})"
+
+    @property
+    def is_at_edge(self) -> bool:
+        """Whether a smaller or a larger value than those tried may be better; of two values both are at the edge."""
+        return len(self.tried) > 2 and self.value in (min(self.tried), max(self.tried))
 
 
 @dataclass

@@ -13,12 +13,12 @@ TABLE = Table("depth", "Depth", "deeper is worse.", [Row("flat"), Row("deep")], 
 def lines():
     runs = [
         {
-            "P@1": precision, "P@3": 0.5, "P@5": 0.25, "train_s": 10.0, "batch_ms": 0.2, "model_mb": 3.0,
+            "P@1": precision, "P@3": 0.5, "P@5": 0.25, "train_cpu_s": 10.0, "batch_cpu_ms": 0.2, "model_mb": 3.0,
             "batch_1_ms": 2.0, "batch_2000_ms": 0.2,
         }
         for precision in (0.8, 0.9)
     ]  # fmt: skip
-    slower = {**runs[0], "train_s": 25.0, "model_mb": 1.5}
+    slower = {**runs[0], "train_cpu_s": 25.0, "model_mb": 1.5}
     return {"tate": summarise([("flat", runs, ""), ("deep", [slower], ""), ("wide", [], "out of memory")])}
 
 
@@ -38,7 +38,7 @@ def test_every_row_has_all_columns():
 
 def test_decisions_have_columns_of_their_own(tmp_path):
     table = Table("cuts", "Cuts", "lower is better.", [Row("half", decide={"metric": "hamming"})])
-    costs = {"train_s": 10.0, "batch_ms": 0.2, "model_mb": 3.0}
+    costs = {"train_cpu_s": 10.0, "batch_cpu_ms": 0.2, "model_mb": 3.0}
     runs = [
         {**dict(zip(DECISION_QUALITIES, qualities, strict=True)), **costs}
         for qualities in ((0.5, 4.0, 0.5), (0.6, 5.0, 0.3))
@@ -46,7 +46,7 @@ def test_decisions_have_columns_of_their_own(tmp_path):
     rows = {"tate": summarise([("half", runs[:1], ""), ("tuned", runs[1:], ""), ("other", [], "")])}
     text = page(table, rows, []).splitlines()
     heading, _, half, tuned, other = (line for line in text if line.startswith("|"))
-    assert heading.startswith("|  | micro-F1 | Hamming loss × labels | threshold | training s |")
+    assert heading.startswith("|  | micro-F1 | Hamming loss × labels | threshold | training CPU s |")
     assert half.startswith("| half | 50.00 | **4.00** | 0.50 | 10.0 |")
     assert tuned.startswith("| tuned | **60.00** | 5.00 | 0.30 | 10.0 |")
     assert other.startswith("| other | not run | – |")
@@ -56,10 +56,10 @@ def test_decisions_have_columns_of_their_own(tmp_path):
 
 def test_a_table_may_ask_for_other_columns(tmp_path):
     table = Table("r", "R", "more.", [Row("a", system=ONLINE)], ranking=("P@1", "recall@5"))
-    figures = {"P@1": 0.8, "recall@5": 0.25, "train_s": 1.0, "batch_ms": 0.2, "model_mb": 3.0}
+    figures = {"P@1": 0.8, "recall@5": 0.25, "train_cpu_s": 1.0, "batch_cpu_ms": 0.2, "model_mb": 3.0}
     rows = {"tate": summarise([("a", [figures], "")])}
     text = page(table, rows, [])
-    assert "|  | P@1 | recall@5 | training s |" in text
+    assert "|  | P@1 | recall@5 | training CPU s |" in text
     assert "| a | **80.00** | **25.00** | 1.00 |" in text
     assert "max_leaves" not in text  # no row has the baseline
     draw(table, rows, tmp_path / "r.png")
@@ -103,13 +103,14 @@ def test_a_table_with_large_sets_says_how_times_grow():
     )
 
     def runs(seconds):
-        return [{"P@1": 0.8, "P@3": 0.5, "P@5": 0.25, "train_s": seconds, "batch_ms": 0.2, "model_mb": 3.0}]
+        precision = {"P@1": 0.8, "P@3": 0.5, "P@5": 0.25}
+        return [{**precision, "train_cpu_s": seconds, "batch_cpu_ms": 0.2, "model_mb": 3.0}]
 
     small = summarise([("a", runs(10.0), ""), ("b", [], ""), ("c", runs(3.0), "")])
     large = summarise([("a", runs(123.4), ""), ("b", runs(5.0), "")])
     lines = page(table, {"extreme-131k": large, "tate": small}, []).splitlines()
     start = lines.index("## How times grow")
-    assert lines[start + 2].startswith("Training s / prediction ms/row, by set")
+    assert lines[start + 2].startswith("Training CPU s / prediction CPU ms/row, by set")
     assert lines[start + 4 : start + 8] == [
         "| row | tate, 15,803 | extreme-131k, 131,000 |",
         "| --- | --- | --- |",

@@ -383,7 +383,8 @@ def test_the_command_runs_what_is_missing_and_writes_the_page(folder, command, c
     assert command("--seeds", "1", "--rows", "b") == [0] * 5 + [0]
     assert "| a | not run | – |" in page.read_text()
     assert "| b | **50.00** |" in page.read_text()
-    assert f"Not run yet, or with fewer seeds: {folder}: all rows." in page.read_text()
+    assert f"Not run yet: {folder}: `a`." in page.read_text()
+    assert f"With fewer seeds than wanted as yet: {folder}: `b`." in page.read_text()
     assert command("--seeds", "2") == [0, 1, 1]
     assert page.with_suffix(".png").exists()
     assert command("--seeds", "1") == []

@@ -1,5 +1,7 @@
 """Parameters are chosen on development rows only, once, and pages say what they were made of."""
 
+from dataclasses import replace
+
 import pytest
 from experiments import summary
 from experiments.runner import check, run, sources
@@ -12,9 +14,9 @@ from experiments.runner.series import Series
 from experiments.runner.stamp import Stamp, duration
 from experiments.runner.standing import standing_of
 from experiments.runner.store import Store
-from experiments.runner.stored import read_page, read_paper
+from experiments.runner.stored import OLDER, older_figures, read_page, read_paper
 from experiments.runner.table import C_GRID, SOFTMAX, TREES, Row, Table
-from experiments.runner.tuning import Tuner
+from experiments.runner.tuning import Choice, Tuner
 
 FIGURES = {"P@1": 0.5, "train_s": 1.0, "batch_ms": 0.1, "model_mb": 2.0}
 
@@ -60,6 +62,17 @@ def test_parameters_are_chosen_one_after_the_other_and_kept(tuner, tmp_path):
     assert again.series.execute.runs == []
 
 
+def test_a_value_at_the_edge_of_the_grid_is_said_to_be_so():
+    def said(value, figures):
+        return Choice("a", "tate", "tate", "P@1", "C", value, figures).sentence()
+
+    three = {1.0: 0.5, 8.0: 0.5, 32.0: 0.5}
+    assert "`C=1`, at the edge of what was tried (" in said(1.0, three)
+    assert "`C=32`, at the edge" in said(32.0, three)
+    assert "edge" not in said(8.0, three)
+    assert "edge" not in said(1.0, {1.0: 0.5, 8.0: 0.5})
+
+
 def test_large_sets_have_the_choice_of_a_smaller_one(tuner):
     tuner.chosen(Row("a"), "extreme-670k")
     assert {run.data for run in tuner.series.execute.runs} == {"extreme-131k"}
@@ -87,8 +100,9 @@ def test_estimates_are_of_the_same_runs_with_another_seed(tmp_path):
     ("points", "error", "sign", "outcome"),
     [
         (1.0, 0.4, 1, "yes"), (1.0, 0.6, 1, "no difference"), (-1.0, 0.4, 1, "no"), (-1.0, 0.4, -1, "yes"),
-        (0.19, None, 1, "no difference"), (0.21, None, 1, "yes"), (0.19, 0.01, 0, "yes"), (0.21, 0.01, 0, "no"),
-        (0.5, 0.3, 0, "yes"), (-0.3, None, 0, "no"),
+        (0.49, None, 1, "no difference"), (0.51, None, 1, "yes"), (-0.51, None, 1, "no"),
+        (0.19, 0.01, 0, "yes"), (0.21, 0.01, 0, "no"), (0.5, 0.3, 0, "yes"), (-0.3, None, 0, "yes"),
+        (-0.6, None, 0, "no"),
     ],
 )  # fmt: skip
 def test_figures_decide_claims(points, error, sign, outcome):
@@ -105,6 +119,12 @@ def test_claims_are_of_sets_that_have_both_rows():
     assert claims_table([claim], parts)[2:] == ["| a is better | P@1 | tate | +11.00 | yes |"]
     assert claims_table([Claim("x", "a", "c")], parts) == []
     assert verdict(list(claim.findings(parts))) == "yes (+11.0 points)"
+    worse = replace(claim, first="b", second="a")
+    assert verdict(list(worse.findings(parts))) == "no, the opposite on 1 (-11.0 points)"
+    two = {"tate": summarise([("a", runs, ""), ("b", runs, "")])}
+    assert next(claim.findings(two)).points.error is None  # of two runs it says little
+    three = {"tate": summarise([("a", [*runs, runs[0]], ""), ("b", [*runs, runs[0]], "")])}
+    assert next(claim.findings(three)).points.error is not None
     assert verdict([]) == "not run with these settings"
 
 
@@ -112,7 +132,7 @@ def test_pages_are_read_as_they_were_written(tmp_path):
     """With errors of means, without those of single runs, and without rows and sets that were not run."""
     table = Table("cuts", "Cuts", "lower is better.", [Row("half", decide={"metric": "hamming"})])
     shown = {"micro-F1": 0.6543, "Hamming loss × labels": 17.5, "threshold": 0.35}
-    costs = {"train_s": 1234.0, "batch_ms": 0.2, "model_mb": 3.0}
+    costs = {"train_cpu_s": 1234.0, "batch_cpu_ms": 0.2, "model_mb": 3.0}
     runs = [{**shown, **costs, "micro-F1": value} for value in (0.6543, 0.6743)]
     parts = {
         "tate": summarise([("half", runs, ""), ("tuned", runs[:1], ""), ("other", [], "")]),
@@ -129,7 +149,31 @@ def test_pages_are_read_as_they_were_written(tmp_path):
     assert half.means["micro-F1"].error == pytest.approx(0.01)
     assert tuned.means["micro-F1"] == Mean(pytest.approx(0.6543), None)
     assert half.means["Hamming loss × labels"].value == 17.5
-    assert half.means["training s"].value == 1234
+    assert half.means["training CPU s"].value == 1234
+    # The error of a figure that is the same in all runs is what rounding may hide.
+    assert half.means["Hamming loss × labels"].error == pytest.approx(0.005)
+
+
+def test_older_figures_are_kept_until_their_set_is_run_again(tmp_path):
+    """Below the others, said to be older, and read by nothing that judges."""
+    table = Table("t", "T", "a.", [Row("a")], data=["tate", "bibtex"])
+    path = tmp_path / "t.md"
+    assert older_figures(path, ["tate"]) == []
+    runs = [{"P@1": 0.8, "P@3": 0.7, "P@5": 0.6, "train_cpu_s": 1.0, "batch_cpu_ms": 0.1, "model_mb": 2.0}]
+    before = {"tate": summarise([("a", runs, "")]), "bibtex": summarise([("a", runs, "")])}
+    now = {"tate": summarise([("a", [], "")]), "bibtex": summarise([("a", runs, "")])}
+    path.write_text(page(table, before, []))  # without a stamp
+    stamp = Stamp("a", "b").line("make", "seed 0", 2, 1.0)
+    for _ in range(2):  # they outlast being written again
+        path.write_text("\n".join([page(table, now, [stamp]), *older_figures(path, ["tate"])]))
+        end = path.read_text().partition("## Notes")[2].partition(OLDER)[2]
+        assert "earlier version" in end
+        assert "### tate\n\n|  | P@1 |" in end
+        assert "bibtex" not in end
+        assert list(read_page(path)) == ["bibtex"]
+    path.write_text(page(table, before, [stamp]))  # of the present script
+    assert older_figures(path, ["tate"]) == []
+    assert older_figures(path, []) == []
 
 
 def test_the_paper_says():
@@ -200,7 +244,7 @@ def test_check_says_what_is_old(small, capsys, monkeypatch):
     for one in runs[:4]:
         store.keep(one, {**FIGURES, "P@3": 0.4, "P@5": 0.3}, 1, 1)
     path = write_page_of_runs(small, store)
-    assert "old  small: not run yet, or with fewer seeds: extreme-1k: all rows\n" in says()
+    assert "old  small: with fewer seeds than wanted: extreme-1k: all rows\n" in says()
     store.keep(runs[4], {**FIGURES, "P@3": 0.4, "P@5": 0.3}, 1, 1)
     assert "old  small: there are other runs than on the page (--pages writes it)\n" in says()
     path = write_page_of_runs(small, store)
