@@ -19,7 +19,8 @@ namespace labeltree {
 // are does not depend on the order, nor does the answer, as long as the k-th best is worth more than 0. So
 // here each row names several of its best open nodes in every round, twice as many as in the last. The blocks
 // are then scored one after another, each for all rows that want it. While little is known of the k-th best,
-// some nodes are expanded that a TopKSearch would not expand.
+// some nodes are expanded that a TopKSearch would not expand. So a row that has found no label yet names one
+// node: in a deep tree it would else expand all of the tree on the way to its first leaf.
 //
 // Worthless nodes and labels are passed over. Where they would be part of an answer, which of them are found
 // depends on the order: such a row is not answered here.
@@ -42,8 +43,7 @@ class BatchSearch {
     n_allowed_ = n_allowed;
     ranking_ = ranking;
     start(features, first, n);
-    // Little is known of the k-th best at first, so that few nodes are sure to be worth it.
-    for (int64_t limit = 1; want(limit); limit *= 2) {
+    for (int round = 0; want(round < kRoundsOfOne); ++round) {
       if (progress != nullptr) progress->check();
       expand_wanted();
     }
@@ -74,11 +74,15 @@ class BatchSearch {
 
  private:
   static constexpr size_t kPairsBetweenChecks = 16;
+  // Rounds after which rows that have found no label name more nodes too: each round takes time for itself.
+  static constexpr int kRoundsOfOne = 32;
+  static constexpr int64_t kMostInARound = 1 << 20;  // a tree may have more levels than a number has bits
 
   using Value = decltype(Ranking{}.value(ScoredLabel{}));
   struct Row {
     std::vector<ScoredNode> open, expanded;
     std::vector<ScoredLabel> found;  // a heap with the worst of the best on top
+    int64_t limit = 1;               // how many nodes it names in the next round
   };
   struct Wanted {
     ScoredNode node;
@@ -99,6 +103,7 @@ class BatchSearch {
       row.open.clear();
       row.expanded.clear();
       row.found.clear();
+      row.limit = 1;
       store_.probabilities(0, query(i), search_->normalize_siblings, scores_.data());
       const ScoredNode root{scores_[0], 0};
       if (search_->k > 0 && is_allowed(0) && is_useful(row, root)) row.open.push_back(root);
@@ -120,14 +125,16 @@ class BatchSearch {
     return !is_full(row) || value >= ranking_.value(row.found.front());
   }
 
-  // Lets every row name at most `limit` of its best open nodes. Returns whether there are any.
-  bool want(int64_t limit) {
+  // Lets every row name some of its best open nodes; one if `one_at_first` and it has found no label. Returns
+  // whether there are any.
+  bool want(bool one_at_first) {
     wanted_.clear();
     std::fill(begin_.begin(), begin_.end(), 0);
     for (int64_t i = 0; i < n_rows_; ++i) {
       Row& row = rows_[i];
       std::erase_if(row.open, [&](const ScoredNode& node) { return !is_useful(row, node); });
-      const int64_t n_left = std::max(static_cast<int64_t>(row.open.size()) - limit, int64_t{0});
+      const int64_t n_left = std::max(static_cast<int64_t>(row.open.size()) - row.limit, int64_t{0});
+      if (!one_at_first || !row.found.empty()) row.limit = std::min(2 * row.limit, kMostInARound);
       if (n_left > 0) {
         std::nth_element(row.open.begin(), row.open.begin() + n_left, row.open.end(), ranking_);
       }

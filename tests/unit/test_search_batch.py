@@ -109,6 +109,23 @@ def test_ties_of_whole_subtrees() -> None:
     assert probabilities.tolist() == [[1, 1, 1, 1, 0]] * 40
 
 
+def test_a_tree_with_more_levels_than_a_number_has_bits() -> None:
+    """The best labels are at the end of a chain of a hundred nodes."""
+    nested: Any = [100, 101]
+    for label in reversed(range(100)):
+        nested = [label, nested]
+    tree = LabelTree.from_nested(nested)
+    W = np.zeros((tree.n_nodes, 1), dtype=np.float32)
+    bias = np.full(tree.n_nodes, 50, dtype=np.float32)
+    bias[tree.is_leaf] = -5.0
+    bias[tree.leaf_of_label[100:]] = 5.0
+    model = hand_made_classifier([tree_weights(tree, W, bias)], 1, "sigmoid")
+    X = np.zeros((1, 1), dtype=np.float32)
+    for k in (1, 2, 5, 102):
+        labels = assert_as_alone(model, X, k, copies=80)
+        assert set(labels[0, :2]) <= {100, 101}
+
+
 def test_scores_that_are_no_numbers() -> None:
     """Infinite scores of both signs meet: such a node has the probability 0."""
     tree = LabelTree.from_nested([[0, 1], [2, 3]])
