@@ -27,32 +27,34 @@ def draw(rows: Sequence[dict[str, Any]], path: Path) -> None:
         draw_curve(axes, free, name, unit, "no limit")
         draw_curve(axes, list(least.values()), name, unit, "with memory_gb")
         axes.set(xscale="log", yscale="log", xlabel="labels", ylabel=text)
+        axes.margins(0.15)
         for axis in (axes.xaxis, axes.yaxis):
             axis.set_major_formatter(lambda value, _: f"{value:,.12g}")
             axis.set_minor_formatter(NullFormatter())
         axes.grid(alpha=0.3)
-    figure.axes[0].legend()
+    figure.axes[1].legend()
     for row in least.values():
         at = row["n_labels"], row["own_mb"] / 1000
         figure.axes[0].annotate(
-            f"limit {row['limit']:g} GB", at, (0, -14), textcoords="offset points", ha="center", fontsize=8
+            f"limit {row['limit']:g} GB", at, (-6, 6), textcoords="offset points", ha="right", fontsize=8
         )
     path.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(path, dpi=120)
 
 
 def draw_curve(axes: Axes, rows: Sequence[dict[str, Any]], name: str, unit: float, label: str) -> None:
-    """Draw one curve; a run that the system stopped for lack of memory ends it, with an arrow."""
+    """Draw one curve; a run that the system stopped for lack of memory ends it."""
     rows = sorted(rows, key=lambda row: int(row["n_labels"]))
     n_labels, values = [row["n_labels"] for row in rows], [row[name] / unit for row in rows]
     (curve,) = axes.plot(n_labels, values, marker="o", label=label)
     for row, n, value in zip(rows, n_labels, values, strict=True):
         if row["stopped"]:
             axes.annotate(
-                "stopped:\nno memory left",
+                "stopped: no memory left",
                 (n, value),
-                (-60, -4),
+                (-6, 6),
                 textcoords="offset points",
+                ha="right",
                 fontsize=8,
                 color=curve.get_color(),
             )
