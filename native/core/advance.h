@@ -6,8 +6,8 @@
 
 namespace labeltree {
 
-// As std::lower_bound: the first element from `at` on that is not below `value`. It costs the logarithm of the
-// distance to this element, where std::lower_bound costs that of the distance to `end`.
+// As std::lower_bound: the first element from `at` on that is not below `value`. It costs the logarithm of
+// the distance to this element, where std::lower_bound costs that of the distance to `end`.
 template <class Iterator, class Value>
 Iterator advance_to(Iterator at, Iterator end, const Value& value) {
   typename std::iterator_traits<Iterator>::difference_type step = 1;
