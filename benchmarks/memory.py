@@ -174,7 +174,7 @@ def train(path: Path, limit: float | None, threads: int) -> dict[str, Any]:
 def model_hash(model: Any) -> str:
     """Return a hash of the saved files of a model, to see whether two are equal byte for byte.
 
-    The files also have the parameters, of which these do not change what is learned.
+    The files also have the parameters. Those that are reset here do not change what is learned.
     """
     model.set_params(n_jobs=None, memory_gb=None, checkpoint=None)
     digest = hashlib.sha256()

@@ -147,7 +147,7 @@ class Trial:
     rows : dict of arrays
         The rows of each node.
     most_rows : int
-        In a block with more rows, so many are drawn, and those among them that are not held out are trained on.
+        Number of rows drawn from a block that has more. Those of them that are not held out are trained on.
     negative_share : float
         Share of the pairs with a negative node that are scored.
     seed : int
